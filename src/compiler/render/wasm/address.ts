@@ -47,21 +47,29 @@ interface Term {
   readonly factor: number;
 }
 
-/** index = sum of terms + constant, modulo 2^32. */
-function linear(e: Expr, factor: number, terms: Term[]): number {
+/**
+ * index = sum of terms + constant, modulo 2^32. In the code of one vector of a row, threadIdx.x is a constant, and so what is left is
+ * the same for all vectors of the row: engines compute it once.
+ */
+function linear(e: Expr, factor: number, terms: Term[], g?: Pick<Gen, 'first' | 'definitions'>): number {
+  if (g?.first !== undefined) {
+    if (e.op === 'special' && e.name === 'threadIdx.x') return Math.imul(g.first, factor);
+    const value = e.op === 'var' ? g.definitions.get(e.var.id) : undefined;
+    if (value !== undefined) return linear(value, factor, terms, g);
+  }
   const constant = (x: Expr): number | undefined =>
     x.op === 'const' && typeof x.value !== 'boolean' ? Number(BigInt.asIntN(32, BigInt(x.value))) : undefined;
   if (e.op === 'const') return Math.imul(constant(e) ?? 0, factor);
   if (e.op === 'binary') {
     const [a, b] = [constant(e.a), constant(e.b)];
-    if (e.fn === 'add') return (linear(e.a, factor, terms) + linear(e.b, factor, terms)) | 0;
-    if (e.fn === 'sub') return (linear(e.a, factor, terms) + linear(e.b, -factor | 0, terms)) | 0;
-    if (e.fn === 'mul' && b !== undefined) return linear(e.a, Math.imul(factor, b), terms);
-    if (e.fn === 'mul' && a !== undefined) return linear(e.b, Math.imul(factor, a), terms);
-    if (e.fn === 'shl' && b !== undefined) return linear(e.a, Math.imul(factor, 1 << (b & 31)), terms);
+    if (e.fn === 'add') return (linear(e.a, factor, terms, g) + linear(e.b, factor, terms, g)) | 0;
+    if (e.fn === 'sub') return (linear(e.a, factor, terms, g) + linear(e.b, -factor | 0, terms, g)) | 0;
+    if (e.fn === 'mul' && b !== undefined) return linear(e.a, Math.imul(factor, b), terms, g);
+    if (e.fn === 'mul' && a !== undefined) return linear(e.b, Math.imul(factor, a), terms, g);
+    if (e.fn === 'shl' && b !== undefined) return linear(e.a, Math.imul(factor, 1 << (b & 31)), terms, g);
   }
   if (e.op === 'cast' && (e.to === 'i64' || e.to === 'u64' || e.to === 'i32' || e.to === 'u32') && isIndex(e.a)) {
-    return linear(e.a, factor, terms);
+    return linear(e.a, factor, terms, g);
   }
   terms.push({ e, factor });
   return 0;
@@ -115,19 +123,22 @@ function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: n
     return offset + disp;
   }
   const terms: Term[] = [];
-  const constant = linear(index, 1, terms);
+  const constant = linear(index, 1, terms, g);
   let rest = (Math.imul(constant, scale) + disp) | 0;
   // `disp` alone lies within an element of the array; a constant part of the index may be balanced by what follows.
   if (rest >= 0 && rest <= MOST_FOLDED) {
     offset += rest;
     rest = 0;
   }
-  if (rest !== 0) {
+  const addRest = (): void => {
+    if (rest === 0) return;
     f.i32(rest);
     f.op('i32.add');
-  }
+  };
+  if (g.first === undefined) addRest();
   const ranked = terms.map((t) => ({ ...t, rank: g.rank(t.e) })).sort((a, b) => a.rank - b.rank);
   for (const { e, factor } of ranked) addTerm(g, { e, factor: Math.imul(factor, scale) });
+  if (g.first !== undefined) addRest();
   return offset;
 }
 

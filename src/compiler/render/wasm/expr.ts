@@ -16,6 +16,7 @@ import { compareOp, type DivisorKnown, type Push, pushConst, scalarBinary, scala
 import { pushLaneMask, staticBits } from './static-lanes.ts';
 import {
   extractLane,
+  floatExtremeOf,
   packLow,
   splat,
   splatConst,
@@ -441,6 +442,14 @@ function binaryPart(
     const constant = e.b.op === 'const' && Number(e.b.value) !== 0 ? Number(e.b.value) : undefined;
     divideVector(f, simple, type, a, b, constant, g.variant.quick !== true && isSteadyWrap(g, e));
     return;
+  }
+  if ((fn === 'min' || fn === 'max') && (type === 'f32' || type === 'f64')) {
+    const [value, other] = e.b.op === 'const' ? [e.b.value, a] : [e.a.op === 'const' ? e.a.value : Number.NaN, b];
+    const constant = Number(value);
+    if (!Number.isNaN(constant) && !(fn === 'min' && Object.is(constant, -0))) {
+      floatExtremeOf(f, fn, type, other, constant);
+      return;
+    }
   }
   if (wideProduct(g, evaluator(g), e, p) || vectorBinary(f, fn, type, a, b)) return;
   fallback([e.a, e.b], ([x = () => {}, y = () => {}]) => scalarBinary(g, fn, type, x, y, knownDivisor(e.b)));

@@ -101,6 +101,10 @@ export interface Gen {
   readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
   /** Variables kept once for the block. */
   readonly blockVars: readonly Var[];
+  /** threadIdx.x of lane 0, where the code is written for one vector of a row alone. */
+  readonly first: number | undefined;
+  /** What indices are made of: by `Var.id`, values that follow from threadIdx.x and stay the same while an item runs. */
+  readonly definitions: ReadonlyMap<number, Expr>;
   /** How many loops of the region enclose this place. */
   readonly loopDepth: number;
   /** Whether few vectors run this code. */

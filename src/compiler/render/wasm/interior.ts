@@ -21,6 +21,7 @@ import {
   below,
   type EndTest,
   isPlaced,
+  mayLieWithin,
   rangeSum,
   type Sum,
   scaleSum,
@@ -326,7 +327,7 @@ class Specialiser {
         return this.#isSteady(e.b) ? this.#remainder(e) : undefined;
       case 'and': {
         const a = this.#isSteady(e.b) ? this.#sum(e.a) : undefined;
-        if (a === undefined || !varies(a) || !isPlaced(a)) return undefined;
+        if (a === undefined || !varies(a) || !isPlaced(a) || !mayLieWithin(a, e.b, 1)) return undefined;
         const more: Expr = { op: 'binary', type: 'i32', fn: 'add', a: e.b, b: i32(1) };
         const ones: Expr = { op: 'binary', type: 'i32', fn: 'and', a: e.b, b: more };
         const allOnes: Test = { kind: 'holds', cond: compare('eq', ones, i32(0)) };
@@ -342,7 +343,7 @@ class Specialiser {
     const once = without(e.a, e.b);
     const x = once ?? e.a;
     const a = this.#sum(x);
-    if (a === undefined || !varies(a) || !isPlaced(a)) return undefined;
+    if (a === undefined || !varies(a) || !isPlaced(a) || !mayLieWithin(a, e.b, 0)) return undefined;
     // x + n does not wrap then either.
     const room: Test[] = once === undefined ? [] : [{ kind: 'holds', cond: compare('le', e.b, i32(2 ** 30)) }];
     return this.tests.add([...room, ...atLeast(a, i32(0)), ...below(a, e.b)]) ? x : undefined;

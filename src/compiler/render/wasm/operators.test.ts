@@ -249,6 +249,21 @@ describe('by a constant', () => {
   }
 });
 
+/** In either order: a limit is one instruction where it is neither NaN nor a zero with the wrong sign. */
+describe('limits', () => {
+  for (const type of FLOATS) {
+    for (const fn of ['min', 'max'] as const) {
+      it(`${fn} ${type}`, () => {
+        for (const c of [0, -0, 1, -1, 255, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN]) {
+          const limit = ir.constant(type, c);
+          combine(fn, [type], type, [samples(type, 20)], ([a]) => ir.binary(fn, a as Expr, limit));
+          combine(fn, [type], type, [samples(type, 20)], ([a]) => ir.binary(fn, limit, a as Expr));
+        }
+      });
+    }
+  }
+});
+
 /** Remainders of sums are most often less than the divisor away. */
 describe('remainders that wrap', () => {
   for (const type of ['i32', 'u32'] as const) {

@@ -27,7 +27,7 @@ import { runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
 import { keepOutside } from './slots.ts';
-import { ranking } from './structure.ts';
+import { definitionsOf, ranking } from './structure.ts';
 import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
 
@@ -119,6 +119,8 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule
     parallel: new Map(),
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
+    first: undefined,
+    definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
     loopDepth: 0,
     rare: false,
     mask: null,

@@ -1,11 +1,11 @@
 /**
  * What holds for a stretch of the code that is being written, and for that alone: the active lanes, the checks that need not be
- * made, how deep in loops it is, whether it is a vector's code, and whether few vectors come there. `Gen` shows them; only these functions set them, and put them back.
+ * made, how deep in loops it is, whether it is a vector's code and where in its row that lies, and whether few vectors come there. `Gen` shows them; only these functions set them, and put them back.
  */
 import type { Check } from '../../ir/ops.ts';
 import type { Gen, Mask } from './gen.ts';
 
-type Scoped = Pick<Gen, 'hoisted' | 'lanes' | 'loopDepth' | 'mask' | 'rare' | 'vars' | 'warps'>;
+type Scoped = Pick<Gen, 'first' | 'hoisted' | 'lanes' | 'loopDepth' | 'mask' | 'rare' | 'vars' | 'warps'>;
 
 /** Writes code with other lanes active; null: all. */
 export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
@@ -27,14 +27,19 @@ export function withRare(g: Gen, body: () => void): void {
   withState(g, { rare: true }, body);
 }
 
+/** Writes the code of the vector that begins at this threadIdx.x. */
+export function withFirst(g: Gen, first: number, body: () => void): void {
+  withState(g, { first }, body);
+}
+
 /** Writes scalar code, whose variables are in these locals. */
 export function withOneLane(g: Gen, vars: Gen['vars'], body: () => void): void {
   withState(g, { lanes: 1, mask: null, vars, warps: false }, body);
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { hoisted, lanes, loopDepth, mask, rare, vars, warps } = g;
+  const { first, hoisted, lanes, loopDepth, mask, rare, vars, warps } = g;
   Object.assign(g, state);
   body();
-  Object.assign(g, { hoisted, lanes, loopDepth, mask, rare, vars, warps } satisfies Scoped);
+  Object.assign(g, { first, hoisted, lanes, loopDepth, mask, rare, vars, warps } satisfies Scoped);
 }

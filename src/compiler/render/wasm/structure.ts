@@ -1,8 +1,49 @@
 /**
- * How often the values of expressions change.
+ * How often the values of expressions change, and what variables are made of.
  */
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
-import { exprParts } from '../../ir/passes/walk.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import { defined, eachStmt, exprParts } from '../../ir/passes/walk.ts';
+
+/**
+ * Sums and products of threadIdx.x with what does not change while an item runs: integers of 32 bits that are assigned once, and not read
+ * before. By `Var.id`.
+ */
+export function definitionsOf(body: readonly Stmt[]): ReadonlyMap<number, Expr> {
+  const values = new Map<number, Expr | undefined>();
+  eachStmt(body, (s) => {
+    const id = defined(s);
+    if (id === undefined) return;
+    const once = s.op === 'assign' && s.var.type === 'i32' && !values.has(id);
+    values.set(id, once ? s.value : undefined);
+  });
+  for (const id of analyseLiveness(body).entry) values.delete(id);
+  /** Whether a value is made of threadIdx.x: undefined where it may change. */
+  const fromThread = (e: Expr): boolean | undefined => {
+    if (e.type !== 'i32') return undefined;
+    switch (e.op) {
+      case 'const':
+      case 'param':
+        return false;
+      case 'special':
+        return e.name === 'laneId' ? undefined : e.name === 'threadIdx.x';
+      case 'var': {
+        const value = values.get(e.var.id);
+        return value === undefined ? undefined : fromThread(value);
+      }
+      case 'binary': {
+        if (e.fn !== 'add' && e.fn !== 'sub' && e.fn !== 'mul') return undefined;
+        const [a, b] = [fromThread(e.a), fromThread(e.b)];
+        return a === undefined || b === undefined ? undefined : a || b;
+      }
+      default:
+        return undefined;
+    }
+  };
+  const definitions = new Map<number, Expr>();
+  for (const [id, value] of values) if (value !== undefined && fromThread(value) === true) definitions.set(id, value);
+  return definitions;
+}
 
 /**
  * How often the value of an expression changes: 0 with the launch, 1 with threadIdx.z, 2 with y, 3 with x, 4 and more with a

@@ -85,6 +85,14 @@ export function subtractSums(a: Sum, b: Sum): Sum | undefined {
   return normal(foldExpr(sub(a.base, base)), [...a.threads, ...threads], [...a.terms, ...negative]);
 }
 
+/** Whether all that a sum is in a block may lie in 0 … limit - 1 + more: not where the threads alone are further apart, as of `(x + y) % 2`. */
+export function mayLieWithin(a: Sum, limit: Expr, more: number): boolean {
+  const most = numberOf(limit);
+  if (most === undefined) return true;
+  const apart = a.threads.reduce((sum, { factor, extent }) => sum + Math.abs(numberOf(factor) ?? 0) * (extent - 1), 0);
+  return apart < most + more;
+}
+
 /**
  * A value that comes from the launch, added to what differs in the block, as a term: `i - w`, `i` and `i + w` then have one
  * base, and what is asked about them is one test.

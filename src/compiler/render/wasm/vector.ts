@@ -145,9 +145,56 @@ export function vectorUnary(f: FunctionBuilder, fn: UnaryOp, type: ValueType, a:
 const DIRECT: Readonly<Record<'i32x4' | 'i64x2' | 'f32x4' | 'f64x2', readonly BinaryOp[]>> = {
   i32x4: ['add', 'sub', 'mul'],
   i64x2: ['add', 'sub', 'mul'],
-  f32x4: ['add', 'sub', 'mul', 'div', 'min', 'max'],
-  f64x2: ['add', 'sub', 'mul', 'div', 'min', 'max'],
+  f32x4: ['add', 'sub', 'mul', 'div'],
+  f64x2: ['add', 'sub', 'mul', 'div'],
 };
+
+/**
+ * Math.min and Math.max of floats in three and six instructions of a processor; WebAssembly's own take seven and eight on x86, as they also make
+ * all NaN the same. `pmin(x, y)` is `y < x ? y : x`, so x where one of them is NaN: what both orders give differs for NaN and for zeros only.
+ */
+function floatExtreme(f: FunctionBuilder, fn: 'min' | 'max', v: 'f32x4' | 'f64x2', a: Push, b: Push): void {
+  withVector(f, a, (x) =>
+    withVector(f, b, (y) => {
+      f.get(x, y);
+      f.op(`${v}.p${fn}`);
+      f.get(y, x);
+      f.op(`${v}.p${fn}`);
+      // All bits that either has: a zero has its sign if one of them has, and NaN stays NaN.
+      if (fn === 'min') {
+        f.op('v128.or');
+        return;
+      }
+      f.set(y);
+      f.tee(x);
+      f.get(y);
+      f.op('v128.and');
+      f.get(x, y);
+      f.op('v128.or');
+      f.tee(x);
+      f.get(x);
+      f.op(`${v}.ne`, 'v128.or');
+    }),
+  );
+}
+
+/** The same with a constant that is neither NaN nor, for the smaller one, -0: one instruction, and one more for the larger of x and 0. */
+export function floatExtremeOf(
+  f: FunctionBuilder,
+  fn: 'min' | 'max',
+  type: 'f32' | 'f64',
+  x: Push,
+  constant: number,
+): void {
+  const v = type === 'f32' ? 'f32x4' : 'f64x2';
+  x();
+  splatConst(f, type, constant);
+  f.op(`${v}.p${fn}`);
+  if (fn !== 'max' || !Object.is(constant, 0)) return;
+  // -0 + 0 is 0.
+  splatConst(f, type, 0);
+  f.op(`${v}.add`);
+}
 
 export function vectorBinary(f: FunctionBuilder, fn: BinaryOp, type: ValueType, a: Push, b: Push): boolean {
   const v = lanesOf(type);
@@ -166,6 +213,10 @@ export function vectorBinary(f: FunctionBuilder, fn: BinaryOp, type: ValueType, 
     case 'min':
     case 'max':
       if (v === 'i32x4') return plain(`i32x4.${fn}_${isUnsigned(type) ? 'u' : 's'}`);
+      if (v !== 'i64x2') {
+        floatExtreme(f, fn, v, a, b);
+        return true;
+      }
       withVector(f, a, (x) =>
         withVector(f, b, (y) => {
           f.get(x, y);

@@ -18,7 +18,7 @@ import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { withPrepared } from './prepare.ts';
-import { withMask, withRare } from './scope.ts';
+import { withFirst, withMask, withRare } from './scope.ts';
 import {
   accumulate,
   branchIfNoneLive,
@@ -276,7 +276,7 @@ function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, en
     for (let first = 0; first < full; first += g.lanes) {
       f.i32(first);
       f.set(x);
-      unmasked(g, item, end);
+      withFirst(g, first, () => unmasked(g, item, end));
     }
     return;
   }
