@@ -27,7 +27,7 @@ function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurre
   const result = b.variable(type, 'old');
   const value = ir.load(ir.at(x, gid));
   const args = fn === 'cas' ? [ir.load(ir.at(x, ir.and(gid, i32(7)))), value] : [value];
-  const cell = ir.binary('rem', mul(tid, i32(5)), i32(6));
+  const cell = ir.binary('rem', mul(tid, i32(5)), i32(3));
   const copyIn = ir.ifElse(ir.lt(tid, i32(8)), [ir.store(ir.at(cells, tid), ir.load(ir.at(target, tid)))]);
   const copyOut = ir.ifElse(ir.lt(tid, i32(8)), [ir.store(ir.at(target, tid), ir.load(ir.at(cells, tid)))]);
   const kernel = b.build([
@@ -36,6 +36,11 @@ function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurre
     ir.store(ir.at(olds, gid), read(result)),
     // A lane alone, the result unused, and one cell for all.
     ir.ifElse(ir.eq(ir.binary('rem', tid, i32(3)), i32(1)), [ir.atomic(fn, ir.at(cells, i32(7)), args)]),
+    // The same for all lanes, or of each; of all lanes, or of some.
+    ...(fn === 'cas' ? [] : [[ir.load(ir.at(x, i32(3)))], args]).flatMap((own, k) => [
+      ir.atomic(fn, ir.at(cells, i32(3 + k)), own),
+      ir.ifElse(ir.eq(ir.binary('rem', tid, i32(3)), i32(2)), [ir.atomic(fn, ir.at(cells, i32(5 + k)), own)]),
+    ]),
     ...(space === 'shared' ? [ir.barrier(), copyOut] : []),
   ]);
   const size = ELEM_SIZE[type];

@@ -50,6 +50,10 @@ export function indexLoad(g: Gen, s: Stmt & { op: 'atomic' }): (Expr & { op: 'lo
 
 /** `apart`: the result of `indexLoad`. */
 export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { op: 'load' }): void {
+  if (isJoint(g, s)) {
+    emitJoint(g, s);
+    return;
+  }
   const { f } = g;
   const type = widen(s.mem.elem);
   const w = wasmType(type);
@@ -128,6 +132,86 @@ function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: 
     },
   });
   f.release('i32', from, base);
+}
+
+// ---------------------------------------------------------------- one operation for all lanes
+
+/** What lanes that are not active add to the others: nothing. */
+const NEUTRAL: Partial<Record<AtomicOp, number>> = { add: 0, sub: 0, or: 0, xor: 0, and: -1 };
+
+/**
+ * Whether all lanes change one integer, in a way whose order nobody can tell, and none asks what it was: then the lanes are put together
+ * first, and memory is changed once. Counters are such.
+ */
+export function isJoint(g: Gen, s: Stmt & { op: 'atomic' }): boolean {
+  if (g.lanes === 1 || s.result !== undefined || s.mem.array.space === 'local') return false;
+  const { elem, index } = s.mem;
+  if ((elem !== 'i32' && elem !== 'u32') || (shapeOf(g, index) !== 'G' && shapeOf(g, index) !== 'U')) return false;
+  return NEUTRAL[s.fn] !== undefined || s.fn === 'min' || s.fn === 'max';
+}
+
+function emitJoint(g: Gen, s: Stmt & { op: 'atomic' }): void {
+  const { f } = g;
+  const [total, address, old] = [f.temp('i32'), f.temp(addressType(g)), f.temp('i32')];
+  pushJoint(g, s);
+  f.set(total);
+  const offset = pushAddress(g, s.mem);
+  f.set(address);
+  const at: Place = { elem: s.mem.elem, type: widen(s.mem.elem), address, offset };
+  const operands = [(): void => f.get(total)];
+  if (g.variant.concurrent && s.mem.array.space === 'global') contended(g, s.fn, at, operands, old);
+  else alone(g, s.fn, at, operands, old);
+  f.release('i32', total, old);
+  f.release(addressType(g), address);
+}
+
+/** Pushes what all active lanes do together. */
+function pushJoint(g: Gen, { fn, args, mem }: Stmt & { op: 'atomic' }): void {
+  const { f, mask } = g;
+  const value = args[0] as Expr;
+  const same = shapeOf(g, value) === 'G' || shapeOf(g, value) === 'U';
+  const counts = fn === 'add' || fn === 'sub';
+  if (same && !(fn === 'xor' || (counts && mask !== null && g.lanes > 32))) {
+    scalar(g, value);
+    if (!counts) return;
+    if (mask === null) f.i32(g.lanes);
+    else {
+      for (const [p, local] of mask.parts.entries()) {
+        f.get(local);
+        f.op('i32x4.bitmask');
+        if (p === 0) continue;
+        f.i32(4 * p);
+        f.op('i32.shl', 'i32.or');
+      }
+      f.op('i32.popcnt');
+    }
+    f.op('i32.mul');
+    return;
+  }
+  const unsigned = mem.elem === 'u32';
+  const join = (): void => {
+    if (fn === 'min' || fn === 'max') f.op(`i32x4.${fn}_${unsigned ? 'u' : 's'}`);
+    else f.op(counts ? 'i32x4.add' : (`v128.${fn}` as 'v128.or'));
+  };
+  const neutral = NEUTRAL[fn] ?? (fn === 'min' ? (unsigned ? -1 : 2 ** 31 - 1) : unsigned ? 0 : -(2 ** 31));
+  for (let p = 0; p < g.lanes / 4; p++) {
+    evaluator(g).part(value, p);
+    if (mask !== null) {
+      f.v128([neutral, neutral, neutral, neutral]);
+      f.get(mask.parts[p] ?? 0);
+      f.op('v128.bitselect');
+    }
+    if (p > 0) join();
+  }
+  const joined = f.temp('v128');
+  for (const by of [8, 4]) {
+    f.tee(joined);
+    f.get(joined, joined);
+    f.shuffle(Array.from({ length: 16 }, (_, i) => (i + by) % 16));
+    join();
+  }
+  f.lane('i32x4.extract_lane', 0);
+  f.release('v128', joined);
 }
 
 /** The variable's own parts: only active lanes are replaced in them. */

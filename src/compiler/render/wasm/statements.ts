@@ -4,7 +4,7 @@
 import { codeSize } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
 import { exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
-import { emitAtomic, indexLoad } from './atomics.ts';
+import { emitAtomic, indexLoad, isJoint } from './atomics.ts';
 import { isBlended } from './blended.ts';
 import { emitTrap } from './checks.ts';
 import { lanesPart, part, pushFirstLane, restrict, scalar } from './expr.ts';
@@ -171,7 +171,7 @@ function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
     const apart = indexLoad(g, s);
     withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s, apart), apart);
   };
-  if (mask === null) {
+  if (mask === null || isJoint(g, s)) {
     prepared();
     return;
   }
@@ -277,7 +277,8 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
   }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
   const blended = isBlended(g, s, (x) => isHarmless(g, x), isCheap);
-  const copies = outer === null && !g.rare && !blended && touchesMemory(s.then) && isWorthCopying(s.then);
+  const counts = s.then.every((x) => x.op === 'atomic' && isJoint(g, x) && x.args.every((e) => !hasLoad(e)));
+  const copies = outer === null && !g.rare && !blended && !counts && touchesMemory(s.then) && isWorthCopying(s.then);
   const whole = copies ? f.block() : undefined;
   const agreed = whole && wholeVectorTest(g, s.cond);
   if (whole !== undefined && agreed !== undefined) {
@@ -357,6 +358,8 @@ const LARGEST_COPY = 120;
 export function isWorthCopying(list: readonly Stmt[]): boolean {
   return codeSize(list, LARGEST_COPY) <= LARGEST_COPY;
 }
+
+const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
 
 /** Elsewhere a mask costs next to nothing. */
 function touchesMemory(list: readonly Stmt[]): boolean {
