@@ -173,6 +173,12 @@ function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
     return;
   }
   pushLanes(g, (p) => part(g, hazard.bad, p));
+  if (certain) {
+    // Nothing comes back from here, so that engines put it out of loops.
+    f.set(fault.bits);
+    leave(g, site, () => failingLane(g, hazard.index), hazard.extent);
+    return;
+  }
   f.tee(fault.bits);
   if (laneBits(g) === 'i64') {
     f.i64(0);

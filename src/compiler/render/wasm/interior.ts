@@ -359,6 +359,8 @@ class Specialiser {
     // Of `2 * (t - k) + k` a range says too little: what is asked of it would hardly ever hold.
     const loose = e.op === 'var' ? this.#at.loose.has(e.var.id) : isArithmetic(e);
     const range = loose ? undefined : this.#g.ranges.of(e);
+    // Of an element of 16 bits it says that tables should have room for all there are: few have.
+    if (range !== undefined && range[1] - range[0] === 2 ** 16 - 1) return undefined;
     return range && rangeSum(i32(range[0]), i32(range[1]));
   }
 

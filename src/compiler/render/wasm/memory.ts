@@ -215,16 +215,27 @@ function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base:
     }
     return;
   }
-  const op: MemoryOp =
-    size === 1 ? (elem === 'i8' ? 'i32.load8_s' : 'i32.load8_u') : elem === 'i16' ? 'i32.load16_s' : 'i32.load16_u';
   const name = lanesName(memoryBits(g, elem));
+  const width = memoryBits(g, elem) / 8;
+  const signed = (elem === 'i8' || elem === 'i16') && size < width;
   const elements = (): void => {
+    // Of wider lanes the low bytes, or the high ones, which are shifted down.
+    const at = (lane: number): number => (lane * width) / size + (signed ? width / size - 1 : 0);
+    f.v128([0, 0, 0, 0]);
     for (let lane = 0; lane < lanes; lane++) {
-      const extra = address(first + lane);
-      f.memory(op, log2(size), base + extra);
-      if (lane === 0) f.op(`${name}.splat`);
-      else f.lane(`${name}.replace_lane`, lane);
+      withVector(
+        f,
+        () => {},
+        (soFar) => {
+          const extra = address(first + lane);
+          f.get(soFar);
+          f.memoryLane(`v128.load${(8 * size) as 8}_lane`, log2(size), base + extra, at(lane));
+        },
+      );
     }
+    if (!signed) return;
+    f.i32(8 * (width - size));
+    f.op(`${name as 'i16x8' | 'i32x4'}.shr_s`);
   };
   if (elem === 'f16') halfToFloatVector(f, elements);
   else elements();
