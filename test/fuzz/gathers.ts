@@ -109,6 +109,36 @@ export class Gathers extends Absences {
     return { k: 'store', array, at, ...(safe && { op: safe }), value };
   }
 
+  // -------------------------------------------------------------- records
+
+  /** Each thread reads neighbouring elements of its own row, in any order, and writes others. */
+  protected members(w: Where): Stmt[] {
+    const { r } = this;
+    const rows = this.arrays.filter((a) => a.row !== undefined);
+    if (rows.length === 0 && 4 * this.threads <= MANY && r.chance(0.4)) {
+      const made = this.declare('out', r.pick(['f32', 'i32', 'u32']), this.power(4 * this.threads), true);
+      const array = { ...made, row: 4 };
+      this.arrays[this.arrays.indexOf(made)] = array;
+      rows.push(array);
+    }
+    const [array] = rows;
+    if (array === undefined) return [];
+    const { row = 1 } = array;
+    const t = widened(array.elem);
+    const first = r.below(Math.max(1, row - 3));
+    const own = (): LValue => ({ form: 'own', scale: row, offset: first + r.below(Math.min(row, 4)), reverse: false });
+    const loaded = Array.from({ length: 2 + r.below(3) }, (): Stmt & { k: 'let' } => {
+      return { k: 'let', name: this.name('m'), value: { t, k: 'load', array, at: own() } };
+    });
+    w.scope.push(...loaded.map(({ name }): Variable => ({ name, t, uniform: false, fixed: true })));
+    const stores = Array.from({ length: 1 + r.below(4) }, (): Stmt => {
+      const { name } = r.pick(loaded);
+      const value: Expr = t === 'bool' || r.chance(0.5) ? { t, k: 'var', name } : this.expr(t, w, 1);
+      return { k: 'store', array, at: own(), value };
+    });
+    return [...loaded, ...stores];
+  }
+
   // -------------------------------------------------------------- register tiles
 
   /**

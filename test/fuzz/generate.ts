@@ -322,7 +322,7 @@ class Generator extends Runs {
     body.push(...this.list(1 + r.below(5), w));
     if (!barriers) body.push(...this.updates(w));
     if (r.chance(0.3)) body.push(...this.tile(w, () => (barriers ? this.barrier(w, false) : [])));
-    body.push(...this.results(w));
+    body.push(...this.results(w), ...this.members(w));
     // One thread reaches beyond an array. Every fourth program is compiled without checks.
     if (this.seed % 4 !== 0 && r.chance(0.2)) body.splice(r.below(body.length), 0, this.mistake());
     return {

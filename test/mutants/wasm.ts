@@ -307,4 +307,16 @@ export const MATH: readonly (readonly [file: string, find: string, replace: stri
     'the larger of a number and NaN may be a number',
   ],
   ['render/wasm/expr', "!(fn === 'min' && Object.is(constant, -0))", 'true', 'the smaller of 0 and -0 may be 0'],
+  [
+    'render/wasm/records',
+    'f.shuffle(inTurns(8, (at >> 2) & 1));',
+    'f.shuffle(inTurns(8, 0));',
+    'the second member of a record is its first',
+  ],
+  [
+    'render/wasm/records',
+    'hasLoad(other.value) || hasLoad',
+    'hasLoad',
+    'members that are stored together are loaded before any is stored',
+  ],
 ];

@@ -14,6 +14,7 @@ import { lanesPart, part, pushFirstLane } from './expr.ts';
 import { type Gen, isVector, type Kept, keptTypes, partCount, partsOf, wasmType } from './gen.ts';
 import { loadKept, loadSpread } from './memory.ts';
 import { bitsFor, operandBits } from './narrow.ts';
+import { turnedLoads } from './records.ts';
 
 interface Level {
   readonly loads: (Expr & { op: 'load' })[];
@@ -120,7 +121,7 @@ export function withPrepared(
     const indices = keepIndices(g, hazards, [...loads.map((e) => e.mem.index), ...accesses.map((mem) => mem.index)]);
     for (const [e, kept, owner] of indices) made.push([e, kept, owner]);
     guard(g, hazards);
-    const members = g.lanes > 1 ? deinterleaved(g, loads, widths) : undefined;
+    const members = g.lanes > 1 ? new Map([...deinterleaved(g, loads, widths), ...turnedLoads(g, loads)]) : undefined;
     for (const e of loads) {
       const spread = !scalars.has(e);
       const twin = made.find(([other, kept]) => sameExpr(other, e) && (spread || kept.locals.length > 0));

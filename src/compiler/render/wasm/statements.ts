@@ -16,6 +16,7 @@ import { blendPart, type Frame, MaskStack } from './masks.ts';
 import { emitStore, emitStoreOf, memoryBits, partsFor, storePart } from './memory.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
+import { emitMemberStores, memberLoads, memberStores } from './records.ts';
 import { withHoisted, withinLoop, withMask } from './scope.ts';
 import { sharedLoads } from './shared-loads.ts';
 import { emitExchange } from './votes.ts';
@@ -40,7 +41,13 @@ export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new M
       i += records.stores.length - 1;
       continue;
     }
-    const shared = sharedLoads(g, list, i);
+    const members = s.op === 'store' ? memberStores(g, list, i) : undefined;
+    if (members !== undefined) {
+      emitMemberStores(g, members);
+      i += members.stores.length - 1;
+      continue;
+    }
+    const shared = sharedLoads(g, list, i) ?? memberLoads(g, list, i);
     if (shared !== undefined) {
       const run = list.slice(i, i + shared.count);
       withPrepared(g, shared.loads, [], () => emitList(g, run, stack));
