@@ -2,7 +2,8 @@
  * JavaScript arrays in kernels, compared with the same JavaScript run on the host.
  */
 import { describe, expect, it } from 'vitest';
-import { run } from './testing.ts';
+import { eachExpr, eachStmt } from './ir/passes/walk.ts';
+import { compileFor, run } from './testing.ts';
 
 const f = (...x: number[]): Float32Array => Float32Array.from(x);
 const i = (...x: number[]): Int32Array => Int32Array.from(x);
@@ -148,5 +149,24 @@ describe('counting', () => {
       },
       i(1, 1, 3, 6),
     );
+  });
+});
+
+describe('what fills an array', () => {
+  it.each([4, 100])('is evaluated once, for %i elements', (n) => {
+    const body = (x: V, y: V): void => {
+      const a = new Array(n).fill(Math.sin(x[1]!) + x[2]!);
+      for (let k = 0; k < 8; k++) y[k] = a[(k * 13) % n];
+    };
+    const { kernel } = compileFor(body as never, [f(1, 2, 3), f(0)]);
+    let [sines, inLoops] = [0, 0];
+    eachExpr(kernel.body, (e) => {
+      if (e.op === 'call') sines++;
+    });
+    eachStmt(kernel.body, (s) => {
+      if (s.op === 'loop') eachExpr(s.body, (e) => e.op === 'call' && inLoops++);
+    });
+    expect([sines, inLoops]).toEqual([1, 0]);
+    same(body);
   });
 });

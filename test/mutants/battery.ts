@@ -149,7 +149,10 @@ const first = (process.argv[2] ?? 'programs') as Stage;
 const others: readonly Stage[] = ['programs', 'operations', 'tests'];
 const order = ONLY[first] ?? [first, ...others.filter((name) => name !== first)];
 try {
-  for (const name of order) stages[name]();
+  for (const name of order) {
+    process.stdout.write(`${name}\n`);
+    stages[name]();
+  }
 } catch (error) {
   fail('throws', String(error));
 }

@@ -12,7 +12,8 @@ const COMPLEX = ['test/fuzz/complex.test.ts', '-t', 'cpu'];
 const LIBRARY = ['test/fuzz/library.test.ts', '-t', 'cpu'];
 const VECTORS = ['test/fuzz/vectors.test.ts', '-t', 'cpu'];
 const CALLS = ['test/fuzz/calls.test.ts', '-t', 'cpu'];
-const VALUES = [CONFORMANCE, '-t', 'arrays of values'];
+const LOCALS = ['src/compiler/local-arrays.test.ts'];
+const PARTS = [CONFORMANCE, '-t', 'numbers in parts'];
 const ORDERS = ['src/cuda/memory-instructions.test.ts'];
 const JOINT = ['src/compiler/render/wasm/joint-stores.test.ts'];
 
@@ -209,7 +210,7 @@ export const LANGUAGE: readonly (readonly [
     "const again = binary('and', compare('ne', second, first), above(second, 'ge'));",
     "const again = above(second, 'ge');",
     'ties of remainders are odd',
-    CALLS,
+    PARTS,
   ],
   [
     EXACT,
@@ -314,7 +315,7 @@ export const LANGUAGE: readonly (readonly [
     'const held = ctx.holdValue(value);\n  eachIndex',
     'const held = value;\n  eachIndex',
     'what fills an array is computed for each element',
-    VALUES,
+    LOCALS,
   ],
   [
     'compiler/frontend/objects',

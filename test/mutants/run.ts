@@ -18,7 +18,6 @@ const TIMEOUT_MS = 400_000;
 const COPIED = [
   'src',
   'testsuite',
-  'testsuite',
   'test/fuzz',
   'test/mutants',
   'test/support',
@@ -69,7 +68,8 @@ function likely(m: Mutant): string {
 }
 
 interface Outcome {
-  readonly killed: boolean;
+  readonly verdict: 'killed' | 'SURVIVED' | 'NO VERDICT';
+  /** What found it, or in which stage time ran out. */
   readonly by: string;
   readonly seconds: number;
 }
@@ -89,7 +89,7 @@ async function battery(folder: string, first: string, within = ''): Promise<Outc
       logLevel: 'silent',
     });
   } catch (error) {
-    return { killed: true, by: `does not build: ${String(error).slice(0, 100)}`, seconds: 0 };
+    return { verdict: 'killed', by: `does not build: ${String(error).slice(0, 100)}`, seconds: 0 };
   }
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [outfile, first, within], {
@@ -107,8 +107,10 @@ async function battery(folder: string, first: string, within = ''): Promise<Outc
     }, TIMEOUT_MS);
     child.on('exit', (code) => {
       clearTimeout(timer);
-      const by = late ? 'timeout' : (text.trim().split('\n').at(-1) ?? '');
-      resolve({ killed: late || code !== 0, by, seconds: (performance.now() - started) / 1000 });
+      const last = text.trim().split('\n').at(-1) ?? '';
+      const verdict = late ? 'NO VERDICT' : code === 0 ? 'SURVIVED' : 'killed';
+      const by = late ? `out of time in ${last}` : verdict === 'killed' ? last : '';
+      resolve({ verdict, by, seconds: (performance.now() - started) / 1000 });
     });
   });
 }
@@ -131,6 +133,7 @@ async function main(): Promise<void> {
   const jobs = Math.min(Number(option('jobs', '1')), numbers.length);
   const queue = [...numbers];
   const survivors: number[] = [];
+  const undecided: number[] = [];
   const stale: number[] = [];
   const work = async (): Promise<void> => {
     const folder = copy();
@@ -150,30 +153,34 @@ async function main(): Promise<void> {
         text.replace(m.find, () => m.replace),
       );
       const within = m.tests === undefined ? m.file.split('/').slice(0, 2).join('/') : JSON.stringify(m.tests);
-      const { killed, by, seconds } = await battery(folder, likely(m), within);
+      const { verdict, by, seconds } = await battery(folder, likely(m), within);
       writeFileSync(join(folder, m.file), text);
-      if (!killed) survivors.push(n);
+      if (verdict === 'SURVIVED') survivors.push(n);
+      if (verdict === 'NO VERDICT') undecided.push(n);
       process.stdout.write(
-        `${n} ${killed ? 'killed' : 'SURVIVED'} (${seconds.toFixed(1)} s) ${m.file.replace('src/', '')}: ${m.what}${killed ? ` — ${by}` : ''}\n`,
+        `${n} ${verdict} (${seconds.toFixed(1)} s) ${m.file.replace('src/', '')}: ${m.what}${by === '' ? '' : ` — ${by}`}\n`,
       );
     }
     rmSync(folder, { recursive: true, force: true });
   };
   const clean = copy();
   if (!process.argv.includes('--skip-clean')) {
-    const { killed, by } = await battery(clean, 'programs');
-    if (killed) throw new Error(`the battery fails without a mutant: ${by}`);
-    const arrays = await battery(clean, 'memory');
-    if (arrays.killed) throw new Error(`the battery of memory fails without a mutant: ${arrays.by}`);
+    for (const stage of ['programs', 'memory']) {
+      const { verdict, by } = await battery(clean, stage);
+      if (verdict !== 'SURVIVED') throw new Error(`the battery (${stage}) fails without a mutant: ${by}`);
+    }
   }
   rmSync(clean, { recursive: true, force: true });
   await Promise.all(Array.from({ length: jobs }, work));
   const run = numbers.length - stale.length;
-  const rate = ((100 * (run - survivors.length)) / Math.max(run, 1)).toFixed(1);
-  process.stdout.write(
-    `${run - survivors.length} of ${run} mutants killed (${rate} %)${survivors.length > 0 ? `, survivors: ${survivors.join(', ')}` : ''}${stale.length > 0 ? `, stale: ${stale.join(', ')}` : ''}\n`,
+  const killed = run - survivors.length - undecided.length;
+  const open = Object.entries({ survivors, 'without a verdict': undecided, stale }).filter(
+    ([, list]) => list.length > 0,
   );
-  if (survivors.length > 0 || stale.length > 0) process.exitCode = 1;
+  const rate = ((100 * killed) / Math.max(run, 1)).toFixed(1);
+  const rest = open.map(([name, list]) => `, ${name}: ${list.join(', ')}`).join('');
+  process.stdout.write(`${killed} of ${run} mutants killed (${rate} %)${rest}\n`);
+  if (open.length > 0) process.exitCode = 1;
 }
 
 await main();
