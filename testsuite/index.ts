@@ -77,6 +77,7 @@ import { float8 } from './types-float8.ts';
 import { halfFunctions } from './types-half-functions.ts';
 import { halves } from './types-halves.ts';
 import { integerTypes } from './types-integers.ts';
+import { powerTests } from './types-powers.ts';
 import { quotientTests } from './types-quotients.ts';
 import { storage } from './types-storage.ts';
 import { stringTypes } from './types-strings.ts';
@@ -105,6 +106,7 @@ export const conformanceTests: readonly ConformanceTest[] = [
   ...names,
   ...divergence,
   ...integerTypes,
+  ...powerTests,
   ...quotientTests,
   ...hashes,
   ...ciphers,

@@ -34,7 +34,13 @@ const signed: Readonly<Record<string, [(y: Vec<f64>, x: Vec<i32>) => void, numbe
   product: [(y, x) => (y[0] = x[0] * x[1]), [70000, -70000], '70000 * (-70000) is -4900000000', -605032704],
   negation: [(y, x) => (y[0] = -x[0]), [LEAST, 0], '-(-2147483648) is 2147483648', LEAST],
   'Math.abs': [(y, x) => (y[0] = Math.abs(x[0])), [LEAST, 0], 'Math.abs(-2147483648) is 2147483648', LEAST],
-  power: [(y, x) => (y[0] = x[0] ** x[1]), [10, 10], '10 ** 10 is 10000000000', 1410065408],
+  power: [(y, x) => (y[0] = x[0] ** 10), [10, 0], '10 ** 10 is 10000000000', 1410065408],
+  'power with a variable exponent': [
+    (y, x) => (y[0] = x[0] ** x[1] + x[1]),
+    [10, 10],
+    '10 ** 10 is 10000000000',
+    1410065418,
+  ],
   'compound assignment': [
     (y, x) => {
       let s = x[0];
@@ -64,7 +70,7 @@ const unsigned: Readonly<Record<string, [(y: Vec<f64>, x: Vec<u32>) => void, num
     ' is about 1.84e+19',
     2,
   ],
-  power: [(y, x) => (y[0] = x[0] ** x[1]), [2, 32], '2 ** 32 is 4294967296', 0],
+  power: [(y, x) => (y[0] = x[0] ** 32), [2, 0], '2 ** 32 is 4294967296', 0],
 };
 
 describe('warns of', () => {

@@ -302,7 +302,44 @@ function halves(t: 'f16' | 'bf16'): Row[] {
   ];
 }
 
+/** a ** b of small integers, which is exact, or the reciprocal of what is. */
+function wholePower(a: number, b: number): number {
+  let y = 1;
+  for (let k = 0; k < Math.abs(b); k++) y *= a;
+  return b < 0 ? 1 / y : y;
+}
+
+const POWERS: readonly Row[] = [
+  ...(['f32', 'f64'] as const).flatMap((to): Row[] => [
+    {
+      text: `${to}((($1 & 15) - 8) ** (($2 & 15) - 8))`,
+      of: ['i32', 'i32'],
+      to,
+      value: (a, b) => roundTo(to, wholePower((Number(a) & 15) - 8, (Number(b) & 15) - 8)),
+    },
+    {
+      text: `Math.abs(${to}(0.5) * -(($1 & 7) ** -($2 & 3)))`,
+      of: ['u32', 'i32'],
+      to,
+      value: (a, b) => roundTo(to, roundTo(to, wholePower(Number(a) & 7, -(Number(b) & 3))) / 2),
+    },
+  ]),
+  {
+    text: '(($1 ** ($2 & 7)) >>> 0)',
+    of: ['u32', 'i32'],
+    to: 'u32',
+    value: (a, b) => wrap('u32', BigInt(a) ** BigInt(Number(b) & 7)),
+  },
+  {
+    text: 'i32($1 ** ($2 & 7))',
+    of: ['i32', 'u32'],
+    to: 'i32',
+    value: (a, b) => wrap('i32', BigInt(a) ** BigInt(Number(b) & 7)),
+  },
+];
+
 export const ROWS: readonly Row[] = [
+  ...POWERS,
   ...(['i32', 'u32', 'i64', 'u64'] as const).flatMap(integers),
   ...(['f32', 'f64'] as const).flatMap(floats),
   ...BITS,

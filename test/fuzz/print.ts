@@ -67,6 +67,20 @@ function literal(v: Val): string {
   return v < 0 || Object.is(v, -0) ? `(${Object.is(v, -0) ? '-0' : v})` : String(v);
 }
 
+/** Operators of integers whose operands stay integers, whatever becomes of the result. */
+const ITSELF: ReadonlySet<BinOp> = new Set(['add', 'sub', 'and', 'or', 'xor']);
+
+/** A power of integers that a float might be computed of, were it not cut to an integer. */
+function isWholePower(e: Expr): boolean {
+  return e.k === 'bin' && e.op === 'pow' && (e.t === 'i32' || e.t === 'u32') && e.b.k !== 'lit';
+}
+
+/** As an operand that is an integer anyway. */
+function printPlain(e: Expr): string {
+  if (e.k !== 'bin' || !isWholePower(e)) return printExpr(e);
+  return `(${printExpr(e.a)} ** ${printExpr(e.b)})`;
+}
+
 export function printExpr(e: Expr): string {
   switch (e.k) {
     case 'lit':
@@ -81,7 +95,9 @@ export function printExpr(e: Expr): string {
       return element(e.array, e.at);
     case 'bin': {
       const infix = INFIX[e.op];
-      const [a, b] = [printExpr(e.a), printExpr(e.b)];
+      const part = ITSELF.has(e.op) && !/^f/.test(e.t) ? printPlain : printExpr;
+      const [a, b] = [part(e.a), part(e.b)];
+      if (isWholePower(e)) return `((${a} ** ${b}) ${e.t === 'u32' ? '>>> 0' : '| 0'})`;
       return infix === undefined ? `${CALL[e.op] ?? ''}(${a}, ${b})` : `(${a} ${infix} ${b})`;
     }
     case 'quotient': {

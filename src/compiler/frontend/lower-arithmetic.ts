@@ -3,13 +3,19 @@
  */
 import { binary, compare } from '../ir/builder.ts';
 import { type CompareOp, type Expr, isFloat, isInt, type ValueType } from '../ir/ops.ts';
+import { powerOfIntegers } from '../math/powers.ts';
 import type { Pos } from '../source.ts';
-import { isWide, mixesSigns, plain, type Type } from '../types/lattice.ts';
+import { isIntegerType, isWide, mixesSigns, plain, type Type } from '../types/lattice.ts';
 import type { TExpr } from '../types/tree.ts';
 import { comparing, cutTo32, numeric, typeOf } from '../types/typing.ts';
-import { constant, textOf, WRAPS } from './convert.ts';
+import { castTo, constant, textOf, WRAPS } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import type { Lowering } from './lowering.ts';
+
+/** A literal that is no i32 makes a float of the other operand. */
+function isSmall(e: TExpr): boolean {
+  return e.k !== 'lit' || Math.abs(Number(e.value)) < 2 ** 31;
+}
 
 export class ArithmeticLowering {
   readonly #x: Lowering;
@@ -22,9 +28,10 @@ export class ArithmeticLowering {
   arith(e: Extract<TExpr, { k: 'arith' }>, want: ValueType | undefined): Expr {
     if (cutTo32(e)) return { op: 'cast', type: 'u32', to: 'u32', a: this.#x.to(e.a, 'u32', WRAPS), pos: e.pos };
     const wraps = e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul';
-    this.#x.operands(e.fn, e, e.a, e.b, !wraps);
     const t = typeOf(e);
-    const m = this.#x.settle(t, want);
+    if (e.fn !== 'pow' || !isIntegerType(t) || isWide(typeOf(e.a)) !== isWide(typeOf(e.b)))
+      this.#x.operands(e.fn, e, e.a, e.b, !wraps);
+    const m = this.#x.computed(e, t, want);
     const use = wraps ? WRAPS : { what: e.fn === 'div' ? '/' : e.fn === 'rem' ? '%' : '**' };
     if (e.fn === 'div') {
       // A quotient of integers is a fraction, unless they are 64-bit ones, which divide as bigints do.
@@ -50,20 +57,36 @@ export class ArithmeticLowering {
   }
 
   #power(e: Extract<TExpr, { k: 'arith' }>, m: ValueType, t: Type): Expr {
-    if (!isFloat(m)) {
-      if (e.b.k === 'lit' && Number(e.b.value) < 0) {
-        return fail('K217', e.b.pos, `an integer to the power of ${String(e.b.value)} is no integer`, {
-          help: `write 1 / ${textOf(e.a.pos)} ** ${-Number(e.b.value)}`,
-        });
-      }
-      return { op: 'binary', type: m, fn: 'ipow', a: this.#x.to(e.a, m), b: this.#x.to(e.b, m), pos: e.pos };
-    }
+    if (!isFloat(m)) return this.#integerPower(e, m);
     const type = m === 'f32' ? 'f32' : 'f64';
+    const [ta, tb] = [numeric(typeOf(e.a)), numeric(typeOf(e.b))];
+    if (isIntegerType(ta) && isIntegerType(tb) && isSmall(e.a) && isSmall(e.b))
+      return powerOfIntegers(type, this.#own(e.a), this.#own(e.b), (x) => this.#x.hold(x, e.pos));
     if (e.b.k === 'lit' && e.b.value === 2) {
       const a = this.#x.hold(this.#x.to(e.a, type), e.pos);
       return { op: 'binary', type, fn: 'mul', a, b: a, pos: e.pos };
     }
     return { op: 'call', type, fn: 'pow', args: [this.#x.to(e.a, type, {}, t), this.#x.to(e.b, type, {}, t)] };
+  }
+
+  /** An integer in its own type. */
+  #own(e: TExpr): Expr {
+    return this.#x.to(e, this.#x.machine(numeric(typeOf(e))));
+  }
+
+  #integerPower(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
+    const { a, b, pos } = e;
+    if (b.k === 'lit' && Number(b.value) < 0)
+      return fail('K217', b.pos, `a bigint to the power of ${String(b.value)} is no bigint`, {
+        help: `write Number(${textOf(a.pos)}) ** ${String(b.value)}`,
+      });
+    // The sign of the exponent counts, that of the base does not: the lower bits of the power are the same.
+    const tb = plain(numeric(typeOf(b)));
+    const isWide = m === 'i64' || m === 'u64';
+    const unsigned = tb === 'u32' || tb === 'u64' || (b.k === 'lit' && m.startsWith('u'));
+    const type = unsigned ? (isWide ? 'u64' : 'u32') : isWide ? 'i64' : 'i32';
+    const base = castTo(this.#x.to(a, m), type, pos);
+    return castTo({ op: 'binary', type, fn: 'ipow', a: base, b: this.#x.to(b, type), pos }, m, pos);
   }
 
   /** `=== !== < <= > >=`. */

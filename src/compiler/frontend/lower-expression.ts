@@ -23,7 +23,18 @@ import { lowerGraphs } from '../math/lower.ts';
 import { specialBody } from '../math/special/bodies.ts';
 import { isSpecial, type SpecialFn } from '../math/special/names.ts';
 import type { Pos } from '../source.ts';
-import { isBlend, isHalf, isPolymorphic, isWide, machine, mixesSigns, nameOf, type Type } from '../types/lattice.ts';
+import {
+  isBlend,
+  isHalf,
+  isIntegerType,
+  isPolymorphic,
+  isWide,
+  machine,
+  mixesSigns,
+  nameOf,
+  type Type,
+} from '../types/lattice.ts';
+import { holdsPower } from '../types/powers.ts';
 import { Signs } from '../types/signs.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { floatOf, isSmallLong, meeting, numeric, typeOf } from '../types/typing.ts';
@@ -96,6 +107,11 @@ export class ExpressionLowering implements Lowering {
     if (t === 'L') return want;
     if (t === 'B') return want === 'u64' ? want : 'i64';
     return isFloat(want) ? want : this.machine(t);
+  }
+
+  /** The same of an expression, of operands of type `t`: powers of integers are computed in the float that is wanted. */
+  computed(e: TExpr, t: Type, want: ValueType | undefined): ValueType {
+    return want !== undefined && isFloat(want) && isIntegerType(t) && holdsPower(e) ? want : this.settle(t, want);
   }
 
   /** A value of machine type `want`, of what is computed in type `t`: where that is a half, numbers without a type become halves, too. */
@@ -187,7 +203,7 @@ export class ExpressionLowering implements Lowering {
       case 'neg':
       case 'abs':
       case 'sign': {
-        const m = this.settle(numeric(typeOf(e.a)), want);
+        const m = this.computed(e, numeric(typeOf(e.a)), want);
         const a = this.to(e.a, m, e.k === 'neg' ? WRAPS : { what: `Math.${e.k}` }, numeric(typeOf(e.a)));
         if (a.op === 'const' && e.k === 'neg' && typeof a.value === 'number')
           return { ...a, value: isFloat(m) ? -a.value : -a.value | 0 };
@@ -201,7 +217,7 @@ export class ExpressionLowering implements Lowering {
           return fail('K204', e.pos, 'unary + is not defined for bigints', {
             help: `write Number(${textOf(e.a.pos)})`,
           });
-        return this.to(e.a, this.settle(numeric(t), want), WRAPS, numeric(t));
+        return this.to(e.a, this.computed(e, numeric(t), want), WRAPS, numeric(t));
       }
       case 'bitnot': {
         const m = this.settle(typeOf(e), want);
@@ -239,14 +255,14 @@ export class ExpressionLowering implements Lowering {
       case 'select': {
         this.operands('?:', e, e.a, e.b);
         const t = typeOf(e);
-        const m = t === 'bool' ? 'bool' : this.settle(t, want);
+        const m = t === 'bool' ? 'bool' : this.computed(e, t, want);
         const part = (x: TExpr): Expr => this.to(x, m, WRAPS, t);
         return { op: 'select', type: m, cond: this.bool(e.cond), a: part(e.a), b: part(e.b) };
       }
       case 'minmax': {
         this.operands(e.fn, e, e.a, e.b, true);
         const t = numeric(typeOf(e));
-        let m = this.settle(t, want);
+        let m = this.computed(e, t, want);
         if (e.fn === 'copysign' && !isFloat(m)) m = this.defaultFloat;
         const fn = isFloat(m) || e.fn === 'copysign' ? e.fn : e.fn === 'fmin' ? 'min' : e.fn === 'fmax' ? 'max' : e.fn;
         const what = { what: `Math.${e.fn}` };

@@ -20,6 +20,8 @@ export interface Lowering {
   machine(t: Type): ValueType;
   /** The machine type to compute in, when the types of the operands say `t` and the context wants `want`. */
   settle(t: Type, want: ValueType | undefined): ValueType;
+  /** The same of an expression, of operands of type `t`: powers of integers are computed in the float that is wanted. */
+  computed(e: TExpr, t: Type, want: ValueType | undefined): ValueType;
   /** A value of machine type `want`, of what is computed in type `t`. */
   to(e: TExpr, want: ValueType, use?: Use, t?: Type): Expr;
   /** As a condition. */

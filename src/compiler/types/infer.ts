@@ -25,6 +25,7 @@ import {
   widened,
 } from './lattice.ts';
 import { expressionsOf, memOperands, operands, rangeRead, walkStatements } from './parts.ts';
+import { settlePowers } from './powers.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
 import { isIntegerQuotient, isOutside, numeric, typeOf } from './typing.ts';
 
@@ -172,6 +173,18 @@ function resolvePolymorphic(
     }
     return polymorphic ? g : undefined;
   };
+  /** An exponent is of the type of what comes out, but for its sign. */
+  const exponents: (readonly [exponent: Group, power: Group | undefined, t: Type])[] = [];
+  const power = (e: Extract<TExpr, { k: 'arith' }>, t: Type): Group | undefined => {
+    const [base, exponent] = [visit(e.a), visit(e.b)];
+    const g = isPolymorphic(t) ? unite(base, groupOf(e, t)) : base;
+    for (const x of [e.a, e.b]) {
+      const own = numeric(typeOf(x));
+      if (!isPolymorphic(own)) meet(g, own);
+    }
+    if (exponent !== undefined) exponents.push([exponent, g, t]);
+    return isPolymorphic(t) ? g : undefined;
+  };
   const compute = (e: TExpr): Group | undefined => {
     const t = typeOf(e);
     switch (e.k) {
@@ -191,6 +204,7 @@ function resolvePolymorphic(
           for (const operand of operands) if (operand !== undefined) divided.push([operand, quotient]);
           return quotient;
         }
+        if (e.fn === 'pow') return power(e, t);
         return unified([e.a, e.b], isPolymorphic(t));
       }
       case 'neg':
@@ -302,6 +316,11 @@ function resolvePolymorphic(
   // `sum / n` is an f64: so is the sum, which might not fit 32 bits.
   for (const [operand, quotient] of divided) if (root(quotient).met === 'f64') meet(root(operand), 'f64');
 
+  for (const [exponent, g, t] of exponents) {
+    const met = (g && root(g).met) ?? (isPolymorphic(t) ? undefined : t);
+    if (met !== undefined) meet(exponent, plain(met) === 'u32' ? 'i32' : met === 'u64' ? 'i64' : met);
+  }
+
   let any = false;
   for (const g of new Set([...groups.values()].map(root))) {
     const pending = g.cells.filter((c) => c.type === undefined || isPolymorphic(c.type));
@@ -365,6 +384,7 @@ export function infer(
     settleRanges(ranges, growing);
   }
   for (const r of ranges) if (r.type === undefined) r.type = 'i32';
+  settlePowers(body, ranges, options.defaultFloat);
   // An argument that is never used has no group of its own to decide it.
   for (const arg of args)
     if (arg.type === undefined || isPolymorphic(arg.type))

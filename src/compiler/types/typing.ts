@@ -57,8 +57,8 @@ export function typeOf(e: TExpr): Type {
       return 'bool';
     case 'arith': {
       if (cutTo32(e)) return 'u32';
-      const t = together(e.a, e.b);
-      if (e.fn === 'div' && isIntegerType(t) && !isWide(t)) return 'F';
+      const t = ofBase(e) ?? together(e.a, e.b);
+      if (isIntegerType(t) && !isWide(t) && (e.fn === 'div' || isReciprocal(e))) return 'F';
       return exceeds(e.a, e.b) ? 'F' : t;
     }
     case 'bits': {
@@ -199,6 +199,18 @@ export function comparing(a: TExpr, b: TExpr): Type | undefined {
 /** `x % 2 ** 32` of u32: its 32 bits, whatever x has been before it wrapped. */
 export function cutTo32(e: Extract<TExpr, { k: 'arith' }>): boolean {
   return e.fn === 'rem' && e.b.k === 'lit' && e.b.value === 2 ** 32 && plain(typeOf(e.a)) === 'u32';
+}
+
+/** A power is as its base is, where its exponent is an integer of the other sign; undefined for all else. */
+function ofBase({ fn, a, b }: Extract<TExpr, { k: 'arith' }>): Type | undefined {
+  if (fn !== 'pow') return undefined;
+  const [ta, tb] = [numeric(typeOf(a)), numeric(typeOf(b))];
+  return mixesSigns(ta, tb) || (isWide(ta) && isWide(tb) && join(ta, tb) === undefined) ? ta : undefined;
+}
+
+/** A power with a negative literal for its exponent: a fraction, as a quotient is. */
+function isReciprocal({ fn, b }: Extract<TExpr, { k: 'arith' }>): boolean {
+  return fn === 'pow' && b.k === 'lit' && Number(b.value) < 0;
 }
 
 /** Whether one is a literal too large for 32 bits, and the other data of 32: what comes of them is a number, as in JavaScript. */
