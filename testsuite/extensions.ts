@@ -64,6 +64,19 @@ export const extensions: readonly ConformanceTest[] = chapter('extensions', {
     throws(() => defineIntrinsic({ name: 'nothing' }), /needs expand, or native/);
     throws(() => defineIntrinsic({ name: 'x', types: ['f31' as never], expand: (a: number) => a }), /is of i32, u32/);
     throws(() => overload(1 as never, () => 1), /takes two functions/);
+    const own = (a: number): number => a;
+    throws(
+      () => overload(own, own, { when: ['numbr' as never] }),
+      /takes 'number', .* structs, got 'numbr'/,
+      'E_DEFINE',
+    );
+    const broken = defineIntrinsic({ name: 'toy.broken', expand: own, native: { ptx: (() => 3) as never } });
+    const kernel = cuda.jit((y: Vec<f32>) => void (y[0] = broken(y[0]!)), { signature: 'void(f32[:])' });
+    throws(
+      () => kernel.inspect({ target: 'ptx', arch: 'sm_80' }),
+      /text of an instruction from native.ptx/,
+      'E_DEFINE',
+    );
   },
   'a native form alone is refused where there is none': async () => {
     const nowhere = defineIntrinsic<(a: number) => number>({

@@ -6,6 +6,7 @@
 
 import { TsambaTypeError } from '../errors.ts';
 import { describedValue } from '../options.ts';
+import { show } from '../show.ts';
 import { type ComplexName, DTYPE, type DType, printable } from './dtype.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
 import type * as t from './types.ts';
@@ -40,8 +41,14 @@ function describe(value: unknown): string {
 }
 
 function token<T>(name: ComplexName, itemSize: number, round: (x: number) => number): ComplexToken<T> {
-  const cast = (re: unknown, im?: number): Complex => {
+  const cast = (re: unknown, im?: unknown, ...more: readonly unknown[]): Complex => {
     const value = toComplex(re, name);
+    if (more.length > 0) {
+      throw new TsambaTypeError('E_CONVERT', `${name}(re, im) takes 1 or 2 arguments, got ${2 + more.length}`);
+    }
+    if (im !== undefined && (typeof im !== 'number' || typeof re === 'object')) {
+      throw new TsambaTypeError('E_CONVERT', `${name}(re, im) takes two numbers, got ${show(re)} and ${show(im)}`);
+    }
     return { re: round(value.re), im: round(im ?? value.im) };
   };
   Object.defineProperty(cast, 'name', { value: name });

@@ -268,6 +268,9 @@ describe('strings', () => {
     ['|V2', "unknown dtype '|V2'"],
     ['V2', "unknown dtype 'V2'"],
     ['bfloat', "did you mean 'bfloat16'?"],
+    // A wrong digit is likelier than one too many.
+    ['f31', "did you mean 'f32'?"],
+    ['u17', "did you mean 'u16'?"],
   ])('%j is refused', (text, message) => {
     expect(() => asDType(text)).toThrow(message);
     expect(() => asDType(text)).toThrow(TypeError);
@@ -280,7 +283,19 @@ describe('strings', () => {
   });
 });
 
+test('complex numbers are made of one or two numbers', () => {
+  const of = c64 as unknown as (...given: readonly unknown[]) => unknown;
+  expect(of(1)).toEqual({ re: 1, im: 0 });
+  expect(() => of(1, 2, 3)).toThrow('c64(re, im) takes 1 or 2 arguments, got 3');
+  expect(() => of(1, '2')).toThrow("c64(re, im) takes two numbers, got 1 and '2'");
+  expect(() => of({ re: 1, im: 2 }, 3)).toThrow('takes two numbers');
+});
+
 describe('structs', () => {
+  test('are aligned or not', () => {
+    expect(() => struct({ x: u8 }, { align: 'yes' as never })).toThrow("must be true or false, got 'yes'");
+  });
+
   const offsets = (s: StructDType): number[] => s.fields.map((field) => field.offset);
 
   test('NumPy’s layouts, aligned and packed', () => {

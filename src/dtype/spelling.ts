@@ -9,9 +9,11 @@ export function nearest(text: string, names: Iterable<string>): string | undefin
   let bestDistance = Math.min(3, Math.max(1, Math.floor(text.length / 2)) + 1);
   for (const name of names) {
     // So many edits it takes at least; and the time grows with the product of both lengths.
-    if (Math.abs(name.length - text.length) >= bestDistance) continue;
+    if (Math.abs(name.length - text.length) >= bestDistance + (best === undefined ? 0 : 1)) continue;
     const distance = editDistance(wanted, name.toLowerCase());
-    if (distance < bestDistance) {
+    // Of two that are as near, a letter that is another one is likelier than one that is missing.
+    const other = distance === bestDistance && best !== undefined && best.length !== text.length;
+    if (distance < bestDistance || (other && name.length === text.length)) {
       best = name;
       bestDistance = distance;
     }

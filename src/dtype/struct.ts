@@ -6,6 +6,7 @@
  */
 import { TsambaTypeError } from '../errors.ts';
 import { readOptions } from '../options.ts';
+import { show } from '../show.ts';
 import { DTYPE, type DType, printable, roundUp, type StructField } from './dtype.ts';
 import { asFieldDType } from './parse.ts';
 import { type SubArrayDType, subArray } from './subarray.ts';
@@ -40,7 +41,10 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new TsambaTypeError('E_STRUCT', 'struct() takes an object of fields, as in struct({ x: f32, y: i32 })');
   }
-  const aligned = readOptions('struct', options, ['align']).align === true;
+  const { align = false } = readOptions('struct', options, ['align']);
+  if (typeof align !== 'boolean')
+    throw new TsambaTypeError('E_OPTION', `align of struct() must be true or false, got ${show(align)}`);
+  const aligned = align;
   const laidOut: StructField[] = [];
   let end = 0;
   let alignment = 1;

@@ -9,11 +9,13 @@ import {
   type NativeTexts,
   type ValueName,
 } from '../compiler/intrinsics/native.ts';
+import { isDType } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { isInstance, readKeys } from '../options.ts';
 import { show } from '../show.ts';
 
 const TYPES: readonly ValueName[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
+const KINDS: readonly unknown[] = ['number', 'array', 'function', 'object'] satisfies readonly ArgumentKind[];
 const TARGETS = ['ptx', 'opencl', 'hip'] as const;
 
 /** What `defineIntrinsic` takes. */
@@ -87,7 +89,20 @@ function checkTexts(given: unknown): NativeTexts {
     if (text !== undefined && typeof text !== 'function')
       throw unfit(`takes native.${target} as a function of the type, got ${show(text)}`);
   }
-  return texts as NativeTexts;
+  return Object.fromEntries(
+    Object.entries(texts).flatMap(([target, text]) =>
+      text === undefined ? [] : [[target, checkedText(target, text)]],
+    ),
+  ) as NativeTexts;
+}
+
+/** What gives the instruction, and says so if it gives anything else. */
+function checkedText(target: string, text: unknown): (...args: unknown[]) => string | undefined {
+  return (...args) => {
+    const found: unknown = (text as (...args: unknown[]) => unknown)(...args);
+    if (found === undefined || (typeof found === 'string' && found !== '')) return found;
+    throw unfit(`takes the text of an instruction from native.${target}, or undefined, got ${show(found)}`);
+  };
 }
 
 function checkTypes(given: unknown): readonly ValueName[] {
@@ -125,6 +140,11 @@ export function overload<F extends DeviceFunction>(
   const { when } = readKeys('overload', options, ['when']);
   if (when !== undefined && !Array.isArray(when)) {
     throw new TsambaTypeError('E_DEFINE', `overload takes when as a list, one an argument, got ${show(when)}`);
+  }
+  for (const kind of (when ?? []) as readonly unknown[]) {
+    if (typeof kind === 'string' ? KINDS.includes(kind) : isDType(kind)) continue;
+    const kinds = KINDS.map((word) => `'${word}'`).join(', ');
+    throw new TsambaTypeError('E_DEFINE', `when of overload takes ${kinds} and structs, got ${show(kind)}`);
   }
   addOverload(fn, { body, when: when as readonly ArgumentKind[] | undefined });
 }

@@ -210,6 +210,7 @@ export class Reader {
   #unknown(name: string): never {
     const why = refusal(name);
     if (why !== undefined) return this.fail(`'${name}' is not taken: ${why}`);
+    if (name === 'void') return this.fail("'void' is what a function gives, not a type of values: f() takes none");
     if (name === '')
       return this.fail(`expected a type ${this.#rest() === '' ? 'at the end' : `before '${this.#rest()}'`}`);
     const near = nearest(name, [...Object.keys(this.#named), ...typeNames()]);

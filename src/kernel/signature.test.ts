@@ -188,6 +188,10 @@ describe('functions of other languages', () => {
       result: 'u32',
     });
   });
+
+  it('do not take void', () => {
+    expect(() => parseFunction('float32(void)')).toThrow("'void' is what a function gives, not a type of values");
+  });
 });
 
 describe('what jit takes as signature', () => {

@@ -1,7 +1,7 @@
 /**
  * Applies one mutant after another to a copy of the sources and runs the battery on it.
  *
- *   npx tsx test/mutants/run.ts [--only 7,12] [--under src/layout,src/memory,src/array] [--jobs 2]
+ *   npx tsx test/mutants/run.ts [--only 7,12] [--under src/layout,src/memory,src/array] [--jobs 2] [--limit 400]
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,6 @@ import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT_MS = 400_000;
 const COPIED = [
   'src',
   'testsuite',
@@ -38,6 +37,9 @@ function option(name: string, otherwise: string): string {
   const i = process.argv.indexOf(`--${name}`);
   return i < 0 ? otherwise : (process.argv[i + 1] ?? '');
 }
+
+/** Seconds that the battery may take for one mutant. */
+const LIMIT = Number(option('limit', '400'));
 
 /** A copy of the sources that can be changed. */
 function copy(): string {
@@ -104,7 +106,7 @@ async function battery(folder: string, first: string, within = ''): Promise<Outc
     const timer = setTimeout(() => {
       late = true;
       child.kill('SIGKILL');
-    }, TIMEOUT_MS);
+    }, 1000 * LIMIT);
     child.on('exit', (code) => {
       clearTimeout(timer);
       const last = text.trim().split('\n').at(-1) ?? '';
@@ -118,7 +120,7 @@ async function battery(folder: string, first: string, within = ''): Promise<Outc
 async function main(): Promise<void> {
   if (process.argv.includes('--help')) {
     process.stdout.write(
-      'npm run mutants -- [--only 7,12] [--under src/layout,src/memory] [--jobs 2] [--skip-clean] [--list]\n',
+      'npm run mutants -- [--only 7,12] [--under src/layout,src/memory] [--jobs 2] [--limit 400] [--skip-clean] [--list]\n',
     );
     return;
   }

@@ -37,8 +37,8 @@ export function keepApart(a: Root, b: Root, refuse: () => never): void {
   for (const { among } of [a, b]) among?.watchers.push(check);
 }
 
-export function refuseLocalAtomic(pos: Pos): never {
-  return fail('K334', pos, 'local memory belongs to one thread: atomics have no use there', {
+export function refuseLocalAtomic(name: string, pos: Pos): never {
+  return fail('K334', pos, `local memory belongs to one thread: ${name} has no use there`, {
     help: 'read and write it plainly',
   });
 }

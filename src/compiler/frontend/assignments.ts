@@ -88,6 +88,16 @@ function lvalueOf(ctx: Evaluation, node: MemberExpression, { object, key, pos }:
       help: `make a new vector: v = ${object.type.name}(…)`,
     });
   }
+  if (object.kind === 'complex') {
+    return fail(
+      'K240',
+      pos,
+      `a complex number in a variable is a value: its part ${memberName(node)} cannot be stored to`,
+      {
+        help: 'make a new number: z = c64(re, z.im)',
+      },
+    );
+  }
   storeTo(ctx, object);
   if (!node.computed) {
     return fail('K240', pos, `cannot store to the property ${memberName(node)}`, {

@@ -110,12 +110,19 @@ interface Order {
 
 const REST = ['', ', value', ', expected, value'] as const;
 
+/** What to do about an element that may lie at any byte. */
+function alignedInstead({ level, root, element: { elem } }: View): string {
+  if (level > 0) return 'lay the struct out with struct({ … }, { align: true })';
+  if (root.elem === elem) return 'pass a copy, which begins where elements do';
+  return `make the view of an array of ${elem}, or promise where its bytes begin: cuda.assumeAligned(a, ${ELEM_SIZE[elem]}).view(${elem})`;
+}
+
 /** An atomic operation on the element that is named by the first two arguments. */
 export function emitAtomic(call: Call, fn: AtomicOp, view: View, args: readonly TExpr[], how: Order = {}): Value {
   const { ctx, pos } = call;
   const name = spelled(call.name);
   const { elem, record, clamped } = view.element;
-  if (isPrivate(view.root)) return refuseLocalAtomic(pos);
+  if (isPrivate(view.root)) return refuseLocalAtomic(name, pos);
   const { types } = ATOMICS[fn];
   if (record !== undefined || clamped || !types.includes(elem)) {
     return fail('K335', pos, `${name} does not exist for ${describeElement(view.element)}`, {
@@ -128,8 +135,10 @@ export function emitAtomic(call: Call, fn: AtomicOp, view: View, args: readonly 
     return fail(
       'K337',
       pos,
-      `${view.name} is not aligned: atomics need an address that is a multiple of ${bytes} bytes`,
-      { help: 'lay the struct out with struct({ … }, { align: true })' },
+      `${view.name} may lie anywhere: ${name} of ${elem} needs an address that is a multiple of ${bytes} bytes`,
+      {
+        help: alignedInstead(view),
+      },
     );
   }
   const result = call.discarded || fn === 'store' ? undefined : ctx.newLocal(`%${call.name}`, pos, true);

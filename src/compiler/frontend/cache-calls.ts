@@ -2,7 +2,8 @@
  * Calls of loads and stores that say how caches should treat what they move: `ldcg(a, i)`, `stcs(a, i, v)`. And what a kernel promises of
  * addresses, `assumeAligned`.
  */
-import { describeElement } from '../elements.ts';
+import { isTextDType, isTimeDType } from '../../dtype/index.ts';
+import { describeElement, fieldsOf } from '../elements.ts';
 import type { ExternalFunction } from '../intrinsics/external.ts';
 import { spelled } from '../intrinsics.ts';
 import type { CacheHint } from '../ir/ops.ts';
@@ -18,9 +19,13 @@ import { describeValue, isLiteral, literal, readLocal, scalar, UNDEFINED } from 
 /** The scalar that the first two arguments name. */
 function hinted(call: Call, cache: CacheHint, rest: string): TMem {
   const view = elementOf(call, rest);
-  if (view.element.record !== undefined) {
-    return fail('K335', call.pos, `${spelled(call.name)} does not exist for ${describeElement(view.element)}`, {
-      help: `name a member: ${spelled(call.name)}(p[i], 'x'${rest})`,
+  const { record } = view.element;
+  if (record !== undefined) {
+    const name = spelled(call.name);
+    const whole = isTextDType(record) || isTimeDType(record);
+    const first = fieldsOf(record)?.[0]?.name ?? 'x';
+    return fail('K335', call.pos, `${name} does not exist for ${describeElement(view.element)}`, {
+      help: whole ? 'read and write it plainly: a[i]' : `name a member: ${name}(p[i], '${first}'${rest})`,
     });
   }
   return { ...element(view, call.pos), cache };

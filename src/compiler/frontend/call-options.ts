@@ -16,7 +16,7 @@ export function optionsOf<C extends Choices>(call: Call, k: number, choices: C):
   const given = call.args[k];
   if (given === undefined || isAbsent(given)) return {};
   const found: Record<string, unknown> = {};
-  for (const [name, value] of entries(call, given)) {
+  for (const [name, value] of entries(call, given, Object.keys(choices))) {
     if (!(name in choices)) {
       return fail('K342', call.pos, `${spelled(call.name)} has no option ${name}`, {
         help: `it has ${Object.keys(choices).join(' and ')}`,
@@ -36,12 +36,14 @@ export function optionsOf<C extends Choices>(call: Call, k: number, choices: C):
 }
 
 /** The members of an object that was written in the kernel or captured. */
-function entries(call: Call, given: Value): readonly (readonly [string, unknown])[] {
+function entries(call: Call, given: Value, names: readonly string[]): readonly (readonly [string, unknown])[] {
   if (given.kind === 'record')
     return [...given.fields].map(([name, value]) => [name, known(call, name, value)] as const);
   if (given.kind === 'host' && typeof given.value === 'object' && given.value !== null)
     return Object.entries(given.value);
-  return fail('K342', call.pos, `the options of ${spelled(call.name)} are an object, not ${describeValue(given)}`);
+  return fail('K342', call.pos, `the options of ${spelled(call.name)} are an object, not ${describeValue(given)}`, {
+    help: `write { ${names.map((name) => `${name}: …`).join(', ')} }`,
+  });
 }
 
 function known(call: Call, name: string, value: Value): unknown {

@@ -185,7 +185,10 @@ export function newExpression(ctx: Evaluation, node: NewExpression, scope: Scope
     type = ofPrototype(callee.fn, {}, ctx, pos);
   if (type === undefined) {
     return fail('K101', pos, `\`new\` cannot be used with ${describeValue(callee)} in a kernel`, {
-      help: 'a kernel can only create objects of small classes: use cuda.local.array(shape, dtype)',
+      help:
+        callee.kind === 'host' && callee.value === Date
+          ? 'make it on the host, and pass it as an argument: a Date is a datetime64 in kernels'
+          : 'a kernel can only create objects of small classes: use cuda.local.array(shape, dtype)',
     });
   }
   return construct(ctx, type, elements(ctx, node.arguments, scope, pos), pos);

@@ -5,6 +5,7 @@
  * The parts that evaluate expressions, statements and calls need each other; they meet here, in `parts`, and not by import.
  */
 import type { AnyNode } from 'acorn';
+import { isTimeDType } from '../../dtype/index.ts';
 import type { CapturedArray, CompileOptions } from '../contract.ts';
 import type { Label } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
@@ -175,6 +176,11 @@ export class Evaluation extends StatementWriter {
     if (v.kind === 'view') {
       return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
         help: `give ${v.view.axes.length === 1 ? 'an index' : `${v.view.axes.length} indices`}: ${v.view.name}${'[i]'.repeat(v.view.axes.length)}`,
+      });
+    }
+    if (v.kind === 'vector' && isTimeDType(v.type)) {
+      return fail('K221', pos, `expected ${what}, but this is ${describeValue(v)}`, {
+        help: 'its count is i64(d), as a number Number(i64(d))',
       });
     }
     if (v.kind === 'vector') {

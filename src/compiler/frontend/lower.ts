@@ -138,7 +138,7 @@ export function lower(
         // Integers are never NaN.
         const fn = isFloat(elem) ? s.fn : s.fn === 'nanMin' ? 'min' : s.fn === 'nanMax' ? 'max' : s.fn;
         x.memory.access(s.mem, (mem, root) => {
-          if (root.space === 'local') refuseLocalAtomic(pos);
+          if (root.space === 'local') refuseLocalAtomic(`cuda.atomic.${s.fn}`, pos);
           list.push({ op: 'atomic', fn, mem, args, result, order: s.order, scope: s.scope, pos });
         });
         return;

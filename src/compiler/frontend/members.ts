@@ -305,7 +305,11 @@ function hostMember(
       return fail('K312', pos, `${name} is a string: in a kernel it has no property ${key}`);
     const names = typeof value === 'object' && !ArrayBuffer.isView(value) ? Object.getOwnPropertyNames(value) : [];
     const text = `${name} has no property ${key}`;
-    const help = value instanceof Promise ? `${name} is a Promise: await it first` : didYouMean(String(key), names);
+    const few = intrinsicName(value) === undefined && names.length > 0 && names.length <= 24;
+    const help =
+      value instanceof Promise
+        ? `${name} is a Promise: await it first`
+        : (didYouMean(String(key), names) ?? (few ? `it has ${names.join(', ')}` : undefined));
     // An optional property of settings may be asked for.
     if (
       typeof value === 'object' &&

@@ -44,6 +44,13 @@ export function reshapeView(ctx: Evaluation, view: View, dims: readonly TExpr[],
       },
     );
   }
+  if (dims.length === 0)
+    return fail('K246', pos, `reshape of ${view.name} needs a shape`, { help: 'reshape(4, -1), or reshape([4, -1])' });
+  const negative = dims.find((d) => isLiteral(d) && Number(d.value) < 0 && d.value !== -1);
+  if (negative !== undefined && isLiteral(negative))
+    return fail('K246', pos, `the length ${String(negative.value)} of a shape is negative`, {
+      help: 'lengths are positive; one may be -1, which is what remains',
+    });
   const size = viewSize(view, pos);
   const open = dims.filter((d) => isLiteral(d) && d.value === -1).length;
   if (open > 1) return fail('K246', pos, 'one length of a shape can be -1, not more');

@@ -138,7 +138,7 @@ export function textOperator(
   if (equality && (isAbsent(left) || isAbsent(right) || isOptional(left) || isOptional(right))) return undefined;
   if (!isText(left) || !isText(right)) {
     const other = isText(left) ? right : left;
-    return fail('K248', pos, `a string is compared or computed with ${describeValue(other)}`, {
+    return fail('K248', pos, `${operator} does not take a string and ${describeValue(other)} together`, {
       help: 'strings are compared with strings; a character as a number is s.charCodeAt(k)',
     });
   }
@@ -257,6 +257,7 @@ export function storeText(
       'K242',
       pos,
       `cannot store ${describeValue(value)} to ${target.name}, whose elements are strings, ${type.name}`,
+      { help: "assign a string, 'abc', or another element" },
     );
   }
   if (from.length > type.length || (from.kind === 'U' && type.kind === 'S')) {

@@ -71,12 +71,15 @@ function arrayOf(call: Call, type: VectorToken<unknown>): View {
     );
   }
   const { element: own, name } = array.view;
-  if (own.record !== undefined || own.clamped || own.elem !== type.lane.name) {
+  if (own.clamped) {
+    return fail('K343', pos, `${spelled(call.name)} does not exist for u8c, whose stores clamp`, {
+      help: `view the array as bytes: ${name}.view(u8)`,
+    });
+  }
+  if (own.record !== undefined || own.elem !== type.lane.name) {
     return fail('K343', pos, `${type.name} does not fit ${name}, whose elements are ${describeElement(own)}`, {
       help:
-        own.record === undefined
-          ? `give ${own.clamped ? 'u8' : own.elem}x${type.fields.length}`
-          : 'its elements are read by their index',
+        own.record === undefined ? `give ${own.elem}x${type.fields.length}` : 'its elements are read by their index',
     });
   }
   return array.view;
