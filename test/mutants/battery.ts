@@ -94,6 +94,25 @@ function names(): void {
   vitest('names', 'test/fuzz/records.test.ts');
 }
 
+/** What tests what programs mean, before there is code: much sooner than random programs and the whole suite. */
+function front(): void {
+  const units = [
+    'errors',
+    'inference',
+    'integer-operands',
+    'language',
+    'local-arrays',
+    'numbers',
+    'quotients',
+    'wide-indices',
+  ];
+  vitest('front', '--no-isolate', '--maxWorkers', '1', ...units.map((name) => `src/compiler/${name}.test.ts`));
+  vitest('front', 'test/conformance-cpu.test.ts', '-t', MEANING_CHAPTERS);
+}
+
+const MEANING_CHAPTERS =
+  'integers|small types|clamped bytes|64-bit|bf16|16-bit floats|language|values|quotients|powers|errors';
+
 /** What tests narrow floats. */
 function narrow(): void {
   vitest('narrow', 'src/dtype', 'src/compiler/ir/narrow-float.test.ts', 'test/dlpack.test.ts');
@@ -135,7 +154,7 @@ function named(): void {
   vitest('named', ...(JSON.parse(process.argv[3] ?? '[]') as string[]));
 }
 
-const stages = { named, simulator, programs, operations, tests, absence, layout, memory, names, narrow };
+const stages = { named, front, simulator, programs, operations, tests, absence, layout, memory, names, narrow };
 type Stage = keyof typeof stages;
 /** What no compiled program can show needs no programs. */
 const ONLY: Partial<Record<Stage, readonly Stage[]>> = {

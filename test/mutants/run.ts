@@ -66,6 +66,7 @@ function likely(m: Mutant): string {
   if (/\/(presence|presence-state|optionals|hints)\.ts$/.test(m.file)) return 'absence';
   if (NAMES.some(([file]) => m.file === `src/${file}.ts`)) return 'names';
   if (NARROW.some(([file]) => m.file === `src/${file}.ts`)) return 'narrow';
+  if (/^src\/compiler\/(?:frontend|types)\//.test(m.file)) return 'front';
   return m.file.includes('/wasm/') || m.file.includes('/math/') ? 'operations' : 'programs';
 }
 

@@ -61,6 +61,8 @@ export class CudaModel {
   readonly linkInputs: (readonly [type: number, text: string])[] = [];
   /** Results that calls give instead of success, by name, until they are taken out. */
   readonly results: Map<string, number> = new Map();
+  /** Run at each call of a name, before anything else. */
+  readonly before: Map<string, () => void> = new Map();
   /** Bytes of device memory that there are. */
   capacity: number = 2 ** 30;
   /** Bytes that the pool keeps. */
@@ -104,6 +106,7 @@ export class CudaModel {
     const call = (name: string) => {
       return (...args: never[]): number => {
         this.calls.push(name);
+        this.before.get(name)?.();
         const result = this.results.get(name);
         return result ?? known.get(name)?.(...args) ?? 0;
       };

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LinkItem } from '../../compiler/intrinsics/external.ts';
 import { cString } from '../../ffi/out-parameters.ts';
 import { CudaContext } from '../cuda-api/context.ts';
 import { CudaModel } from '../cuda-api/cuda-model.testing.ts';
@@ -18,12 +19,15 @@ afterEach(() => {
 
 const TEXT = cString('.version 7.0');
 
-function setUp(capability = 90): { model: CudaModel; load: (text?: Uint8Array) => number | undefined } {
+function setUp(capability = 90): {
+  model: CudaModel;
+  load: (text?: Uint8Array, link?: readonly LinkItem[]) => number | undefined;
+} {
   const model = new CudaModel();
   const { cuda } = model;
   const context = new CudaContext(cuda, 0, 'a device');
   const cubins = new Cubins(cuda, capability, folder);
-  return { model, load: (text = TEXT) => cubins.load(context, { entry: 'k' }, text) };
+  return { model, load: (text = TEXT, link = []) => cubins.load(context, { entry: 'k', link }, text) };
 }
 
 /** Which calls a second process of the same program makes. */
@@ -63,6 +67,43 @@ describe('machine code of PTX', () => {
     writeFileSync(file, readFileSync(file).subarray(0, 40));
     expect(callsOfSecond()).toContain('cuLinkComplete');
     expect(callsOfSecond()).toEqual(['cuModuleLoadDataEx']);
+  });
+
+  it('is assembled again, and kept anew, where the driver does not load what was kept', () => {
+    setUp().load();
+    const { model, load } = setUp();
+    // CUDA_ERROR_NO_BINARY_FOR_GPU: whatever the reason, until it is assembled anew.
+    model.results.set('cuModuleLoadDataEx', 209);
+    model.before.set('cuLinkCreate', () => model.results.clear());
+    expect(load()).toBeGreaterThan(0);
+    expect(model.calls.filter((name) => /Load|Complete/.test(name))).toEqual([
+      'cuModuleLoadDataEx',
+      'cuLinkComplete',
+      'cuModuleLoadDataEx',
+    ]);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it('depends on all that it is linked with, and on where one part ends', () => {
+    const item = (name: string, text: string): LinkItem => ({
+      kind: 'ptx',
+      name,
+      key: name + text,
+      code: () => Buffer.from(text),
+    });
+    const links = [
+      [item('a', 'xy'), item('b', 'z')],
+      [item('a', 'x'), item('b', 'yz')],
+      [item('b', 'xy'), item('a', 'z')],
+      [item('a', 'xyz')],
+    ];
+    for (const link of links) setUp().load(TEXT, link);
+    expect(readdirSync(folder)).toHaveLength(links.length);
+    for (const link of links) {
+      const { model, load } = setUp();
+      expect(load(TEXT, link)).toBeGreaterThan(0);
+      expect(model.calls).not.toContain('cuLinkCreate');
+    }
   });
 
   it.each(['cuLinkCreate', 'cuLinkAddData', 'cuLinkComplete', 'cuModuleLoadDataEx'])(

@@ -41,29 +41,34 @@ export class Cubins {
     const folder = this.#folder ?? attempt(() => cacheFolder('nvidia'));
     if (folder === undefined && items.length === 0) return undefined;
     const cache = folder === undefined ? undefined : new BinaryCache(folder, this.#identity);
-    const key = keyOf(text, items);
+    // What CUDA C++ includes may have changed since.
+    const inputs = items.some(includes) ? inputsOf(items, this.#capability) : undefined;
+    const key = keyOf(text, inputs?.map(({ bytes }) => bytes) ?? items.map(({ code }) => code()), items);
     const kept = traceTime(
       'compile',
       () => `${name}: looking for machine code on disk`,
       () => cache?.read(key),
     );
-    const code =
-      kept ??
-      traceTime(
-        'compile',
-        () => `${name}: assembling PTX`,
-        () => this.#code(context, module, text),
-      );
-    if (code === undefined) return undefined;
     const { out } = context;
-    const result = this.#cuda.cuModuleLoadDataEx(out.at(0), code, 0, 0, 0);
+    const load = (code: Uint8Array): number => this.#cuda.cuModuleLoadDataEx(out.at(0), code, 0, 0, 0);
+    if (kept !== undefined) {
+      if (load(kept) === 0) return out.long(0);
+      trace('compile', () => `${name}: the driver does not load what was kept`);
+    }
+    const code = traceTime(
+      'compile',
+      () => `${name}: assembling PTX`,
+      () => this.#code(context, module, text, inputs),
+    );
+    if (code === undefined) return undefined;
+    const result = load(code);
     if (result !== 0) {
       if (items.length > 0) throw linkError(context, name, items, { api: 'cuModuleLoadDataEx', result, log: '' });
-      trace('compile', () => `${name}: the driver does not load ${kept ? 'what was kept' : 'what it linked'}`);
+      trace('compile', () => `${name}: the driver does not load what it linked`);
       return undefined;
     }
     const handle = out.long(0);
-    if (kept === undefined) cache?.write(key, () => code);
+    cache?.write(key, () => code);
     return handle;
   }
 
@@ -72,8 +77,8 @@ export class Cubins {
     context: CudaContext,
     { entry, lineInfo = false, link: items = [] }: LinkedModule,
     text: Uint8Array,
+    inputs = inputsOf(items, this.#capability),
   ): Uint8Array | undefined {
-    const inputs = inputsOf(items, this.#capability);
     // The driver's own linker does not know LTO-IR.
     const linked = items.some(({ kind }) => kind === 'ltoir')
       ? linkLto([ptxInput(text), ...inputs], { entry, capability: this.#capability, lineInfo })
@@ -89,10 +94,16 @@ export class Cubins {
 }
 
 /** All that machine code depends on: the text, and what it is linked with. */
-function keyOf(text: Uint8Array, items: readonly LinkItem[]): Uint8Array {
+function keyOf(text: Uint8Array, codes: readonly Uint8Array[], items: readonly LinkItem[]): Uint8Array {
   if (items.length === 0) return text;
-  const parts = items.map(({ kind, name, code }) => Buffer.concat([Buffer.from(`${kind} ${name}\0`), code()]));
-  return Buffer.concat([text, ...parts]);
+  const titles = items.map(({ kind, name }, k) => `${kind} ${name} ${codes[k]?.length}`);
+  // With the lengths, so that no two programs are the same bytes.
+  return Buffer.concat([Buffer.from(`${text.length} ${JSON.stringify(titles)}\0`), text, ...codes]);
+}
+
+/** CUDA C++ that reads other files. */
+function includes({ kind, code }: LinkItem): boolean {
+  return kind === 'cuda' && Buffer.from(code()).includes('include');
 }
 
 /** What tells two builds of the driver apart that know the same CUDA; empty where the system does not say. */
