@@ -9,8 +9,8 @@ import { nodeModule } from '../../host/index.ts';
 
 export interface GpuBuffer {
   readonly size: number;
-  mapAsync(mode: number): PromiseLike<void>;
-  getMappedRange(): ArrayBufferLike;
+  mapAsync(mode: number, offset?: number, size?: number): PromiseLike<void>;
+  getMappedRange(offset?: number, size?: number): ArrayBufferLike;
   unmap(): void;
   destroy(): void;
 }
@@ -45,7 +45,7 @@ export interface GpuQuerySet {
 
 export interface GpuComputePass {
   setPipeline(pipeline: GpuPipeline): void;
-  setBindGroup(index: number, group: object): void;
+  setBindGroup(index: number, group: object, offsets?: readonly number[]): void;
   dispatchWorkgroups(x: number, y: number, z: number): void;
   end(): void;
 }

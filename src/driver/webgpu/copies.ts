@@ -8,21 +8,30 @@ import { launchesOf } from '../copies/launches.ts';
 import { bytesOf, compact, fillWalkOf, renormal, replaceSide, span, type Walk, walkOf } from '../copies/walk.ts';
 import type { DeviceSide, HostSide, Pointer, StridedCopy, StridedFill } from '../driver.ts';
 import { type GpuBuffer, type GpuDevice, MAP_READ, USAGE } from './api.ts';
+import type { Batch } from './batch.ts';
 import { CopyKernels } from './copy-kernels.ts';
 import type { Location, WebGpuMemory } from './memory.ts';
 
 /** Gives bytes to who uses them, when they are there. */
 export type Staged = (use: (bytes: Uint8Array) => void) => PromiseLike<void>;
 
+/** Bytes of a buffer for small reads, and how many are kept. */
+const STAGING = 65_536;
+const MOST_STAGING = 4;
+
 export class Copies {
   readonly #device: GpuDevice;
   readonly #memory: WebGpuMemory;
+  readonly #batch: Batch;
   readonly #kernels: CopyKernels;
+  /** Buffers for small reads that nobody uses now. */
+  readonly #staging: GpuBuffer[] = [];
 
-  constructor(device: GpuDevice, memory: WebGpuMemory) {
+  constructor(device: GpuDevice, memory: WebGpuMemory, batch: Batch) {
     this.#device = device;
     this.#memory = memory;
-    this.#kernels = new CopyKernels(device);
+    this.#batch = batch;
+    this.#kernels = new CopyKernels(device, batch);
   }
 
   copyToDevice(target: Pointer, source: Uint8Array): void {
@@ -49,7 +58,7 @@ export class Copies {
       return;
     }
     this.#withTemporary(packed.bytes.length, (temporary) => {
-      this.#write({ buffer: temporary, offset: 0 }, packed.bytes);
+      this.#writeFresh(temporary, packed.bytes);
       this.#kernels.run(launchesOf(deliver, to.offset, 0), to.buffer, temporary);
     });
   }
@@ -77,7 +86,7 @@ export class Copies {
       return;
     }
     this.#withTemporary(plan.pattern.length, (temporary) => {
-      this.#write({ buffer: temporary, offset: 0 }, plan.pattern);
+      this.#writeFresh(temporary, plan.pattern);
       this.#kernels.run(launchesOf(plan.walk, to.offset, 0), to.buffer, temporary);
     });
   }
@@ -91,26 +100,38 @@ export class Copies {
     const strides = compact(walk);
     const bytes = bytesOf(walk);
     const packed = renormal({ ...replaceSide(walk, 't', 0, strides), ordered: false });
-    const staging = this.stage(bytes, (into) => this.#copy(packed, { buffer: into, offset: 0 }, from));
+    const start = from.offset + packed.s;
+    const staging =
+      packed.axes.length === 0 && start % 4 === 0
+        ? this.stage(from.buffer, start, bytes)
+        : this.#withTemporary(bytes, (between) => {
+            this.#copy(packed, { buffer: between, offset: 0 }, from);
+            return this.stage(between, 0, bytes);
+          });
     return () => staging((read) => copyOnHost(replaceSide(walk, 's', 0, strides), host, { bytes: read, offset: 0 }));
   }
 
-  /** Bytes of a buffer that is filled now, for who uses them when the device has come so far; they are gone afterwards. */
-  stage(bytes: number, fill: (into: GpuBuffer) => void): Staged {
+  /** Bytes of a buffer as they are now, from a whole word on, for who uses them when the device has come so far; they are gone afterwards. Submits what has been recorded. */
+  stage(source: GpuBuffer, from: number, bytes: number): Staged {
     const size = Math.ceil(bytes / 4) * 4;
-    const staging = this.#device.createBuffer({ size, usage: USAGE.mapRead | USAGE.copyTarget });
-    const between = this.#memory.create(bytes);
-    fill(between);
-    this.#copyWords(between, 0, staging, 0, size);
-    between.destroy();
-    const mapped = staging.mapAsync(MAP_READ);
+    const isSmall = size <= STAGING;
+    const staging =
+      (isSmall ? this.#staging.pop() : undefined) ??
+      this.#device.createBuffer({ size: isSmall ? STAGING : size, usage: USAGE.mapRead | USAGE.copyTarget });
+    this.#copyWords(source, from, staging, 0, size);
+    this.#batch.flush();
+    const mapped = staging.mapAsync(MAP_READ, 0, size);
     // Whoever reads is told; a device that is gone rejects before.
     mapped.then(undefined, () => undefined);
     return (use) =>
       mapped
-        .then(() => use(new Uint8Array(staging.getMappedRange(), 0, bytes)))
+        .then(() => use(new Uint8Array(staging.getMappedRange(0, size), 0, bytes)))
         .then(
-          () => staging.destroy(),
+          () => {
+            staging.unmap();
+            if (isSmall && this.#staging.length < MOST_STAGING) this.#staging.push(staging);
+            else staging.destroy();
+          },
           (error) => {
             staging.destroy();
             throw error;
@@ -119,16 +140,14 @@ export class Copies {
   }
 
   close(): void {
-    this.#kernels.close();
+    for (const buffer of this.#staging.splice(0)) buffer.destroy();
   }
 
   #write({ buffer, offset }: Location, source: Uint8Array): void {
     const aligned = offset % 4 === 0 && source.length % 4 === 0;
-    if (aligned) return this.#device.queue.writeBuffer(buffer, offset, source);
+    if (aligned) return this.#batch.write(buffer, offset, source);
     this.#withTemporary(source.length, (temporary) => {
-      const whole = new Uint8Array(Math.ceil(source.length / 4) * 4);
-      whole.set(source);
-      this.#device.queue.writeBuffer(temporary, 0, whole);
+      this.#writeFresh(temporary, source);
       const walk: Walk = { axes: [], item: source.length, t: 0, s: 0, ordered: false };
       this.#copy(walk, { buffer, offset }, { buffer: temporary, offset: 0 });
     });
@@ -156,18 +175,23 @@ export class Copies {
   }
 
   #copyWords(from: GpuBuffer, s: number, to: GpuBuffer, t: number, bytes: number): void {
-    const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(from, s, to, t, bytes);
-    this.#device.queue.submit([encoder.finish()]);
+    this.#batch.encode((encoder) => encoder.copyBufferToBuffer(from, s, to, t, bytes));
+  }
+
+  /** Bytes at the beginning of a temporary buffer, which nothing that has been recorded uses. */
+  #writeFresh(temporary: GpuBuffer, bytes: Uint8Array): void {
+    const whole = bytes.length % 4 === 0 ? bytes : new Uint8Array(Math.ceil(bytes.length / 4) * 4);
+    if (whole !== bytes) whole.set(bytes);
+    this.#batch.write(temporary, 0, whole, true);
   }
 
   /** A buffer that lives until the commands that `body` enqueues are done. */
-  #withTemporary(bytes: number, body: (buffer: GpuBuffer) => void): void {
+  #withTemporary<R>(bytes: number, body: (buffer: GpuBuffer) => R): R {
     const buffer = this.#memory.create(bytes);
     try {
-      body(buffer);
+      return body(buffer);
     } finally {
-      buffer.destroy();
+      this.#batch.destroy(buffer);
     }
   }
 }

@@ -5,8 +5,9 @@
  * neighbours store the rest of the word. The parameters are those of `pack`, of whose 64-bit numbers the lower halves are read: a buffer is smaller than 4 GiB.
  */
 import { type CopyLaunch, MAX_AXES, PARAMETERS, pack, type Unit } from '../copies/launches.ts';
-import { type GpuBuffer, type GpuDevice, type GpuEncoder, USAGE } from './api.ts';
-import { dispatch, type Pipeline, pipelineOf } from './pipelines.ts';
+import type { GpuBuffer, GpuDevice } from './api.ts';
+import type { Batch, Pipeline } from './batch.ts';
+import { groupOf, pipelineOf } from './pipelines.ts';
 
 /** Threads of a group, and groups at most. */
 const GROUP = 64;
@@ -55,29 +56,29 @@ function move(copies: boolean, unit: Unit): string[] {
   ];
 }
 
+const BYTES = Math.ceil(PARAMETERS.bytes / 16) * 16;
+
 /** The copy kernels of one device, made when first needed. */
 export class CopyKernels {
   readonly #device: GpuDevice;
+  readonly #batch: Batch;
   readonly #made = new Map<string, Pipeline>();
-  readonly #parameters: GpuBuffer;
-  readonly #view = new DataView(new ArrayBuffer(Math.ceil(PARAMETERS.bytes / 16) * 16));
+  readonly #view = new DataView(new ArrayBuffer(BYTES));
 
-  constructor(device: GpuDevice) {
+  constructor(device: GpuDevice, batch: Batch) {
     this.#device = device;
-    this.#parameters = device.createBuffer({ size: this.#view.byteLength, usage: USAGE.uniform | USAGE.copyTarget });
+    this.#batch = batch;
   }
 
-  /** Enqueues launches; their targets and sources are offsets in the buffers, which differ. `source` is undefined for fills. */
+  /** Records launches; their targets and sources are offsets in the buffers, which differ. `source` is undefined for fills. */
   run(launches: readonly CopyLaunch[], target: GpuBuffer, source: GpuBuffer | undefined, pattern?: Uint8Array): void {
     for (const launch of launches) {
-      const { queue } = this.#device;
       pack(launch, this.#view, pattern);
-      queue.writeBuffer(this.#parameters, 0, new Uint8Array(this.#view.buffer));
-      const encoder: GpuEncoder = this.#device.createCommandEncoder();
       const groups = launch.ordered ? 1 : Math.min(MAX_GROUPS, Math.ceil(launch.count / GROUP));
-      const buffers = [this.#parameters, target, ...(source === undefined ? [] : [source])];
-      dispatch(this.#device, encoder, this.#pipeline(launch, source !== undefined), buffers, [groups, 1, 1]);
-      queue.submit([encoder.finish()]);
+      const buffers = source === undefined ? [target] : [target, source];
+      const pipeline = this.#pipeline(launch, source !== undefined);
+      const group = groupOf(this.#device, this.#batch, pipeline, BYTES, buffers);
+      this.#batch.dispatch(pipeline, group, new Uint8Array(this.#view.buffer), [groups, 1, 1]);
     }
   }
 
@@ -85,16 +86,12 @@ export class CopyKernels {
     const key = `${copies ? 'copy' : 'fill'}${unit}${ordered}`;
     const known = this.#made.get(key);
     if (known !== undefined) return known;
-    const made = pipelineOf(this.#device, textOf(copies ? 'copy' : 'fill', unit, ordered), 'move_units', [
-      'uniform',
-      'storage',
-      ...(copies ? (['read-only-storage'] as const) : []),
-    ]);
+    const text = textOf(copies ? 'copy' : 'fill', unit, ordered);
+    const kinds = copies ? (['storage', 'read-only-storage'] as const) : (['storage'] as const);
+    const made = pipelineOf(this.#device, text, 'move_units', BYTES, kinds);
+    // One of few texts, which tests know.
+    made.proven = true;
     this.#made.set(key, made);
     return made;
-  }
-
-  close(): void {
-    this.#parameters.destroy();
   }
 }

@@ -24,11 +24,12 @@ import type {
 } from '../driver.ts';
 import type { Moment } from '../faults.ts';
 import { Answer, given, inTurn } from './answer.ts';
-import { type GpuDevice, type GpuEncoder, type GpuQuerySet, MAP_READ, USAGE } from './api.ts';
+import { type GpuDevice, type GpuError, type GpuLimits, type GpuQuerySet, MAP_READ, USAGE } from './api.ts';
+import { Batch, type Pipeline } from './batch.ts';
 import { Copies } from './copies.ts';
 import { type ExecutableHost, WebGpuExecutable } from './executable.ts';
-import { type Location, WebGpuMemory } from './memory.ts';
-import { WebGpuPage } from './page.ts';
+import { type Place, WebGpuMemory } from './memory.ts';
+import { sendBefore, WebGpuPage } from './page.ts';
 import { Reports } from './reports.ts';
 
 export interface Stream {
@@ -49,6 +50,8 @@ export interface Mark {
 export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly info: DeviceInfo;
   readonly device: GpuDevice;
+  readonly limits: GpuLimits;
+  readonly batch: Batch;
   readonly memory: WebGpuMemory;
   readonly reports: Reports;
   readonly page?: WebGpuPage;
@@ -57,7 +60,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   protected readonly copies: Copies;
   readonly #executables = new Set<WebGpuExecutable>();
   /** What stands for an array without elements. */
-  readonly #nothing: Location;
+  readonly #nothing: Place;
   /** What stands for the default stream in the log. */
   readonly #default: Stream = { last: 0, alive: true };
   readonly #perThread: StreamHandle = { stream: { last: 0, alive: true } satisfies Stream };
@@ -72,18 +75,23 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #lost: string | undefined;
   /** Who waited for what, to be noted once it is known what failed before. */
   #waits: (() => void)[] = [];
-  /** Times of events that are being read. */
-  #times: PromiseLike<void>[] = [];
+  /** Read the times of events. */
+  #times: (() => PromiseLike<void>)[] = [];
 
   /** `shares`: the program has the GPUDevice as well. */
   constructor(device: GpuDevice, info: DeviceInfo, shares = true) {
     this.device = device;
+    this.limits = device.limits;
     this.info = info;
-    this.memory = new WebGpuMemory(device, info.name, info.limits.totalMemory);
-    this.copies = new Copies(device, this.memory);
-    if (shares) this.page = new WebGpuPage(device, this.memory, (api) => this.enter(api));
-    this.reports = new Reports(device, this.copies);
-    this.#nothing = { buffer: this.memory.create(16), offset: 0 };
+    this.batch = new Batch(device, (submit, alone) => this.#watch(submit, alone));
+    this.memory = new WebGpuMemory(device, this.batch, info.name, info.limits.totalMemory);
+    this.copies = new Copies(device, this.memory, this.batch);
+    if (shares) {
+      this.page = new WebGpuPage(device, this.memory, this.batch, (api) => this.enter(api));
+      sendBefore(device.queue, () => this.batch.flush());
+    }
+    this.reports = new Reports(device, this.batch, this.copies);
+    this.#nothing = { buffer: this.memory.create(16), offset: 0, start: 0 };
     void device.lost.then(({ reason, message }) => {
       if (!this.#closed) this.#lost = `${reason || 'unknown'}: ${message}`;
     });
@@ -112,33 +120,50 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     const own = stream === undefined ? this.#default : (stream.stream as Stream);
     if (!own.alive) throw new DriverError('E_STREAM', `${api}: the stream has been disposed`, { api });
     own.last = ++this.#given;
+    this.batch.alone = false;
     return own;
   }
 
-  /** Encodes commands and gives them to the queue. */
-  submit(encode: (encoder: GpuEncoder) => void): void {
-    const encoder = this.device.createCommandEncoder();
-    encode(encoder);
-    this.device.queue.submit([encoder.finish()]);
+  /** Makes a submission, and posts that the device refuses it. */
+  #watch(submit: () => void, alone: boolean): void {
+    this.device.pushErrorScope('validation');
+    try {
+      submit();
+    } finally {
+      const refused = this.device.popErrorScope();
+      // A pipeline that is not proven has an error scope of its own.
+      if (!alone) void this.#post(refused, (text) => new DriverError('E_DRIVER', `submit: ${this.info.name}: ${text}`));
+    }
   }
 
-  /** Posts what the device finds wrong with what is made here. */
-  scoped<R>(what: string, make: () => R): R {
+  /** Posts what the device finds wrong with a pipeline that is made here. */
+  scoped(what: string, make: () => Pipeline): Pipeline {
     this.device.pushErrorScope('validation');
-    const position = this.reports.log.advance();
+    let made: Pipeline | undefined;
     try {
-      return make();
+      made = make();
+      return made;
     } finally {
-      void this.device.popErrorScope().then((error) => {
-        if (error === null) return;
-        trace('wgsl', () => `${what}: ${error.message}`);
-        const text = `${what} does not compile on ${this.info.name}: ${error.message}`;
-        this.reports.log.post(new DriverError('E_BUILD_FAILED', text), this.#default, position);
+      const failed = this.#post(this.device.popErrorScope(), (text) => {
+        trace('wgsl', () => `${what}: ${text}`);
+        return new DriverError('E_BUILD_FAILED', `${what} does not compile on ${this.info.name}: ${text}`);
+      });
+      void failed.then((known) => {
+        if (made !== undefined) made.proven = !known;
       });
     }
   }
 
-  locate(pointer: Pointer): Location {
+  /** Posts an error of work that is given to the queue now, if there is one; whether there is. */
+  #post(answer: PromiseLike<GpuError | null>, errorOf: (text: string) => DriverError): PromiseLike<boolean> {
+    const { position } = this.reports.log.now;
+    return answer.then((error) => {
+      if (error !== null) this.reports.log.post(errorOf(error.message), this.#default, position);
+      return error !== null;
+    });
+  }
+
+  locate(pointer: Pointer): Place {
     return Number(pointer) === 0 ? this.#nothing : this.memory.resolve(pointer, 0, 0, 'launch');
   }
 
@@ -181,8 +206,9 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   #round(): PromiseLike<void> {
     const read = this.reports.begin();
+    this.batch.flush();
     const waits = this.#waits.splice(0);
-    const times = this.#times.splice(0);
+    const times = this.#times.splice(0).map((time) => time());
     return this.device.queue
       .onSubmittedWorkDone()
       .then(read)
@@ -327,16 +353,17 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     const usage = USAGE.queryResolve | USAGE.copySource;
     const resolved = this.device.createBuffer({ size: 256, usage });
     const staging = this.device.createBuffer({ size: 8, usage: USAGE.mapRead | USAGE.copyTarget });
-    this.submit((encoder) => {
+    this.batch.encode((encoder) => {
       encoder.beginComputePass({ timestampWrites: { querySet: set, beginningOfPassWriteIndex: 0 } }).end();
       encoder.resolveQuerySet(set, 0, 1, resolved, 0);
       encoder.copyBufferToBuffer(resolved, 0, staging, 0, 8);
     });
-    const read = staging.mapAsync(MAP_READ).then(() => {
+    const read = (): void => {
       mark.time = new DataView(staging.getMappedRange()).getBigUint64(0, true);
       for (const each of [staging, resolved, set]) each.destroy();
-    });
-    this.#times.push(read.then(undefined, () => undefined));
+    };
+    // A buffer that is to be mapped cannot be submitted any more.
+    this.#times.push(() => staging.mapAsync(MAP_READ).then(read).then(undefined, () => undefined));
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {
@@ -391,6 +418,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     for (const executable of this.#executables) executable.unload();
     this.#executables.clear();
     this.copies.close();
+    this.batch.close();
     this.memory.close();
     this.device.destroy();
   }

@@ -20,26 +20,30 @@ import type {
 } from '../driver.ts';
 import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import { partsOf } from '../parts.ts';
-import { type GpuBuffer, type GpuDevice, type GpuEncoder, USAGE } from './api.ts';
+import { type GpuBuffer, type GpuDevice, type GpuLimits, USAGE } from './api.ts';
+import type { Batch, Pipeline } from './batch.ts';
 import { compileWgsl } from './compile.ts';
-import type { Location } from './memory.ts';
-import { type BindingKind, dispatch, type Pipeline, pipelineOf } from './pipelines.ts';
+import type { Place } from './memory.ts';
+import { type BindingKind, groupOf, pipelineOf } from './pipelines.ts';
 import type { Reports, Watched } from './reports.ts';
 
 const SUGGESTED = 256;
+
+/** Ways in which buffers are bound to a module that are remembered. */
+const MOST_GROUPS = 64;
 
 /** What a loaded kernel needs of its device. */
 export interface ExecutableHost {
   readonly info: DeviceInfo;
   readonly device: GpuDevice;
+  readonly limits: GpuLimits;
+  readonly batch: Batch;
   readonly reports: Reports;
   /** The identity of the stream that a call is for. */
   enter(api: string, stream: StreamHandle | undefined): object;
-  locate(pointer: Pointer): Location;
-  /** Encodes commands and gives them to the queue. */
-  submit(encode: (encoder: GpuEncoder) => void): void;
-  /** Posts what the device finds wrong with what is made here. */
-  scoped<R>(what: string, make: () => R): R;
+  locate(pointer: Pointer): Place;
+  /** Posts what the device finds wrong with a pipeline that is made here. */
+  scoped(what: string, make: () => Pipeline): Pipeline;
   /** Has what kernels left looked at, whether or not somebody waits. */
   lookSoon(): void;
 }
@@ -48,10 +52,22 @@ export interface ExecutableHost {
 interface Loaded {
   readonly module: WgslModule;
   readonly pipeline: Pipeline;
-  readonly words: GpuBuffer;
+  /** What the launch in hand has in the uniform buffer. */
   readonly view: DataView<ArrayBuffer>;
+  readonly bytes: Uint8Array;
   readonly constants: GpuBuffer | undefined;
   readonly watched: Watched | undefined;
+  /** What has been bound, by the names of the buffers. */
+  readonly groups: Map<string, object>;
+}
+
+/** A launch that may come again with the same arguments. */
+interface Prepared {
+  readonly version: number;
+  readonly block: Dim3;
+  readonly sharedBytes: number;
+  readonly loaded: Loaded;
+  readonly group: object;
 }
 
 export class WebGpuExecutable implements Executable {
@@ -62,6 +78,7 @@ export class WebGpuExecutable implements Executable {
   readonly #pointers: readonly number[];
   /** As it is for a block of one thread, and arrays that have buffers of their own. */
   readonly #usual: WgslModule;
+  #last: Prepared | undefined;
   #live = true;
 
   /** Throws NotSupportedError for what WebGPU lacks. */
@@ -70,7 +87,7 @@ export class WebGpuExecutable implements Executable {
     this.#program = program;
     const { kernel } = program;
     this.#pointers = kernel.params.filter(({ type }) => type === 'ptr').map(({ index }) => index);
-    this.#usual = compileWgsl(kernel, this.#options([1, 1, 1], 0, this.#pointers));
+    this.#usual = compileWgsl(kernel, this.#options([1, 1, 1], 0, this.#pointers, []));
     const { maxThreadsPerBlock } = driver.info.limits;
     const most = Math.min(
       maxThreadsPerBlock,
@@ -84,12 +101,14 @@ export class WebGpuExecutable implements Executable {
     return this.#program.kernel;
   }
 
-  #options(block: Dim3, sharedBytes: number, buffers: readonly number[]): WgslOptions {
+  /** `buffers` are the numbers of the buffers that arguments are in, `moved` the parameters whose arrays do not begin where their buffers do. */
+  #options(block: Dim3, sharedBytes: number, buffers: readonly number[], moved: readonly number[]): WgslOptions {
     return {
       name: this.#program.name ?? this.#kernel.name,
       block,
       sharedBytes,
       buffers: new Map(this.#pointers.map((param, k) => [param, buffers[k] as number])),
+      moved: new Set(moved),
     };
   }
 
@@ -105,40 +124,86 @@ export class WebGpuExecutable implements Executable {
         `kernel ${kernelLabel(this.#kernel)} has been unloaded with its device: launch it anew`,
       );
     }
-    const places = this.#pointers.map((param) => driver.locate(args[param] as Pointer));
-    const distinct = [...new Set(places.map(({ buffer }) => buffer))];
-    const numbers = places.map(({ buffer }) => distinct.indexOf(buffer));
-    const loaded = this.#for(shape, numbers);
-    const { module, view, watched } = loaded;
+    const { loaded, group } = this.#prepared(shape, args);
+    const { module, pipeline, view, bytes, watched } = loaded;
     if (module.cooperative) refuseSeveralBlocks(this.#kernel, blocks, driver.info.name);
     const number = watched === undefined ? 0 : driver.reports.note(watched, shape, target, this.launch);
-    const offsets = new Map(this.#pointers.map((param, k) => [param, places[k]?.offset ?? 0]));
-    const buffers = module.bindings.map((binding) => bufferOf(binding, loaded, distinct));
-    const { maxComputeWorkgroupsPerDimension: along } = driver.device.limits;
-    const threads: LaunchShape = { ...shape, block: [1, 1, 1] };
-    for (const part of partsOf(threads, along)) {
-      writeWords(module.words, view, { args, offsets, number, first: part.first, grid });
-      driver.submit((encoder) => {
-        driver.device.queue.writeBuffer(loaded.words, 0, new Uint8Array(view.buffer));
-        dispatch(driver.device, encoder, loaded.pipeline, buffers, part.grid);
-      });
+    const { maxComputeWorkgroupsPerDimension: along } = driver.limits;
+    if (grid[0] <= along && grid[1] <= along && grid[2] <= along) {
+      writePlace(module.words, view, { number, first: ORIGIN, grid });
+      driver.batch.dispatch(pipeline, group, bytes, grid);
+    } else {
+      for (const part of partsOf({ ...shape, block: [1, 1, 1] }, along)) {
+        writePlace(module.words, view, { number, first: part.first, grid });
+        driver.batch.dispatch(pipeline, group, bytes, part.grid);
+      }
     }
     if (watched !== undefined && driver.reports.isFull(watched)) driver.lookSoon();
   }
 
-  #for(shape: LaunchShape, numbers: readonly number[]): Loaded {
+  /** What is launched, with the values of all arguments written. */
+  #prepared(shape: LaunchShape, args: LaunchArgs): Prepared {
+    const { block, sharedBytes, argsVersion: version = -1 } = shape;
+    const last = this.#last;
+    if (
+      last !== undefined &&
+      version >= 0 &&
+      last.version === version &&
+      last.sharedBytes === sharedBytes &&
+      last.block.every((n, axis) => n === block[axis])
+    ) {
+      return last;
+    }
+    const driver = this.#driver;
+    const places = this.#pointers.map((param) => driver.locate(args[param] as Pointer));
+    const names: number[] = [];
+    const distinct: GpuBuffer[] = [];
+    const numbers = places.map(({ start, buffer }) => {
+      const known = names.indexOf(start);
+      if (known >= 0) return known;
+      distinct.push(buffer);
+      return names.push(start) - 1;
+    });
+    const moved = this.#pointers.filter((_, k) => places[k]?.offset !== 0);
+    const loaded = this.#for(shape, numbers, moved);
+    writeValues(loaded.module.words, loaded.view, args, (param) => places[this.#pointers.indexOf(param)]?.offset ?? 0);
+    const group = this.#group(loaded, names, distinct);
+    // A buffer of the program's own is looked up at each launch.
+    const isOwn = places.every(({ foreign }) => foreign !== true);
+    const made: Prepared = { version, block: [...block], sharedBytes, loaded, group };
+    this.#last = isOwn ? made : undefined;
+    return made;
+  }
+
+  #group(loaded: Loaded, names: readonly number[], buffers: readonly GpuBuffer[]): object {
+    const { groups, module, pipeline, bytes } = loaded;
+    const key = names.join();
+    const known = groups.get(key);
+    if (known !== undefined) return known;
+    const [, ...bindings] = module.bindings;
+    const bound = bindings.map((binding) => bufferOf(binding, loaded, buffers));
+    const made = groupOf(this.#driver.device, this.#driver.batch, pipeline, bytes.length, bound);
+    for (const oldest of groups.keys()) {
+      if (groups.size < MOST_GROUPS) break;
+      groups.delete(oldest);
+    }
+    groups.set(key, made);
+    return made;
+  }
+
+  #for(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {
     const { block, sharedBytes } = shape;
-    const key = `${block}/${sharedBytes}/${numbers}`;
+    const key = `${block}/${sharedBytes}/${numbers}/${moved}`;
     const known = this.#loaded.get(key);
     if (known !== undefined) return known;
-    const made = this.#load(shape, numbers);
+    const made = this.#load(shape, numbers, moved);
     this.#loaded.set(key, made);
     return made;
   }
 
-  #load(shape: LaunchShape, numbers: readonly number[]): Loaded {
-    const { device, info, reports } = this.#driver;
-    const module = compileWgsl(this.#kernel, this.#options([...shape.block], shape.sharedBytes, numbers));
+  #load(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {
+    const { device, info, limits, reports } = this.#driver;
+    const module = compileWgsl(this.#kernel, this.#options([...shape.block], shape.sharedBytes, numbers, moved));
     const label = `${kernelLabel(this.#kernel)} with ${describeLaunch(shape)}`;
     if (module.sharedBytes > info.limits.maxSharedBytesPerBlock) {
       throw new TsambaRangeError(
@@ -147,38 +212,41 @@ export class WebGpuExecutable implements Executable {
       );
     }
     const storage = module.bindings.length - 1;
-    if (storage > device.limits.maxStorageBuffersPerShaderStage) {
+    if (storage > limits.maxStorageBuffersPerShaderStage) {
       throw new NotSupportedError(
         'E_BUFFERS',
-        `kernel ${label} uses ${storage} buffers, and ${info.name} binds ${device.limits.maxStorageBuffersPerShaderStage} at most (maxStorageBuffersPerShaderStage)\n` +
+        `kernel ${label} uses ${storage} buffers, and ${info.name} binds ${limits.maxStorageBuffersPerShaderStage} at most (maxStorageBuffersPerShaderStage)\n` +
           '  help: put arrays into one: parts of an array share its buffer',
       );
     }
-    const pipeline = this.#driver.scoped(`kernel ${label}`, () =>
-      pipelineOf(device, module.text, module.entry, module.bindings.map(kindOf)),
-    );
     const size = Math.max(16, Math.ceil(wordsOf(module.words) / 4) * 16);
+    const kinds = module.bindings.slice(1).map(kindOf);
+    const pipeline = this.#driver.scoped(`kernel ${label}`, () =>
+      pipelineOf(device, module.text, module.entry, size, kinds),
+    );
+    const view = new DataView(new ArrayBuffer(size));
     const constants = module.bindings.find((b) => b.kind === 'constants');
     const watches = module.sites.length > 0 || module.prints.length > 0;
     return {
       module,
       pipeline,
-      words: device.createBuffer({ size, usage: USAGE.uniform | USAGE.copyTarget }),
-      view: new DataView(new ArrayBuffer(size)),
+      view,
+      bytes: new Uint8Array(view.buffer),
       constants: constants && this.#constants(constants.bytes),
       watched: watches ? reports.watch(this.#kernel, module.sites, module.prints) : undefined,
+      groups: new Map(),
     };
   }
 
   #constants(bytes: Uint8Array): GpuBuffer {
-    const { device } = this.#driver;
+    const { device, batch } = this.#driver;
     const buffer = device.createBuffer({ size: bytes.length, usage: USAGE.storage | USAGE.copyTarget });
-    device.queue.writeBuffer(buffer, 0, bytes);
+    batch.write(buffer, 0, bytes, true);
     return buffer;
   }
 
   inspect(target: string): string | undefined {
-    const usual = [this.#kernel, this.#options([SUGGESTED, 1, 1], 0, this.#pointers)] as const;
+    const usual = [this.#kernel, this.#options([SUGGESTED, 1, 1], 0, this.#pointers, [])] as const;
     if (target === 'passes') return describePasses(this.#kernel, (kernel) => void compileWgsl(kernel, usual[1]));
     if (target !== 'wgsl') return undefined;
     return [...this.#loaded.values()].at(-1)?.module.text ?? compileWgsl(...usual).text;
@@ -195,23 +263,20 @@ export class WebGpuExecutable implements Executable {
   unload(): void {
     if (!this.#live) return;
     this.#live = false;
-    for (const { words, constants } of this.#loaded.values()) {
-      words.destroy();
-      constants?.destroy();
-    }
+    for (const { constants } of this.#loaded.values()) if (constants !== undefined) this.#driver.batch.destroy(constants);
     this.#loaded.clear();
+    this.#last = undefined;
   }
 }
 
 function kindOf(binding: WgslBinding): BindingKind {
-  if (binding.kind === 'words') return 'uniform';
   if (binding.kind === 'constants') return 'read-only-storage';
   return binding.kind === 'buffer' && !binding.written ? 'read-only-storage' : 'storage';
 }
 
 function bufferOf(binding: WgslBinding, loaded: Loaded, buffers: readonly GpuBuffer[]): GpuBuffer {
   const found = {
-    words: loaded.words,
+    words: undefined,
     constants: loaded.constants,
     faults: loaded.watched?.faultBuffer,
     prints: loaded.watched?.printBuffer,
@@ -225,39 +290,35 @@ function wordsOf(words: readonly WgslWord[]): number {
   return words.reduce((sum, word) => sum + (word.kind === 'value' ? word.words : 1), 0);
 }
 
-interface Values {
-  readonly args: LaunchArgs;
-  readonly offsets: ReadonlyMap<number, number>;
-  readonly number: number;
-  readonly first: Dim3;
-  readonly grid: Dim3;
-}
+const ORIGIN: Dim3 = [0, 0, 0];
 
-function writeWords(words: readonly WgslWord[], view: DataView, values: Values): void {
+/** Writes what depends on the arguments. */
+function writeValues(
+  words: readonly WgslWord[],
+  view: DataView,
+  args: LaunchArgs,
+  offsetOf: (param: number) => number,
+): void {
   let at = 0;
   for (const word of words) {
-    switch (word.kind) {
-      case 'offset':
-        view.setUint32(at, values.offsets.get(word.param) ?? 0, true);
-        break;
-      case 'firstBlock':
-        view.setUint32(at, values.first[word.axis], true);
-        break;
-      case 'blocks':
-        view.setUint32(at, values.grid[word.axis], true);
-        break;
-      case 'zero':
-        view.setUint32(at, 0, true);
-        break;
-      case 'launchNumber':
-        view.setUint32(at, values.number, true);
-        break;
-      case 'value':
-        writeValue(view, at, word.type, values.args[word.param] as number | bigint | boolean);
-        if (word.words === 2) at += 4;
-        break;
-    }
-    at += 4;
+    if (word.kind === 'offset') view.setUint32(at, offsetOf(word.param), true);
+    else if (word.kind === 'value') writeValue(view, at, word.type, args[word.param] as number | bigint | boolean);
+    at += word.kind === 'value' ? 4 * word.words : 4;
+  }
+}
+
+/** Writes what depends on the launch alone. */
+function writePlace(
+  words: readonly WgslWord[],
+  view: DataView,
+  { number, first, grid }: { readonly number: number; readonly first: Dim3; readonly grid: Dim3 },
+): void {
+  let at = 0;
+  for (const word of words) {
+    if (word.kind === 'firstBlock') view.setUint32(at, first[word.axis], true);
+    else if (word.kind === 'blocks') view.setUint32(at, grid[word.axis], true);
+    else if (word.kind === 'launchNumber') view.setUint32(at, number, true);
+    at += word.kind === 'value' ? 4 * word.words : 4;
   }
 }
 

@@ -8,6 +8,7 @@ import { DriverError, OutOfMemoryError } from '../../errors.ts';
 import type { Pointer } from '../driver.ts';
 import { addressOf } from '../host-memory.ts';
 import { type GpuBuffer, type GpuDevice, USAGE } from './api.ts';
+import type { Batch } from './batch.ts';
 
 const FIRST = 2 ** 32;
 const ALIGNMENT = 256;
@@ -27,8 +28,15 @@ export interface Location {
   readonly offset: number;
 }
 
+/** The place of an address of a caller's; `start` is a name of the buffer that no other ever has. */
+export interface Place extends Location {
+  readonly start: number;
+  readonly foreign?: true | undefined;
+}
+
 export class WebGpuMemory {
   readonly #device: GpuDevice;
+  readonly #batch: Pick<Batch, 'destroy' | 'alone'>;
   readonly #name: string;
   readonly #total: number;
   /** By rising address. */
@@ -36,8 +44,9 @@ export class WebGpuMemory {
   #next = FIRST;
   #live = 0;
 
-  constructor(device: GpuDevice, name: string, total: number) {
+  constructor(device: GpuDevice, batch: Pick<Batch, 'destroy' | 'alone'>, name: string, total: number) {
     this.#device = device;
+    this.#batch = batch;
     this.#name = name;
     this.#total = total;
   }
@@ -94,11 +103,11 @@ export class WebGpuMemory {
     this.#buffers.splice(index, 1);
     if (found.foreign) return;
     this.#live -= found.bytes;
-    found.buffer.destroy();
+    this.#batch.destroy(found.buffer);
   }
 
   /** The buffer that holds all bytes from `pointer + low` to `pointer + high`, and where `pointer` is in it. */
-  resolve(pointer: Pointer, low: number, high: number, api: string): Location {
+  resolve(pointer: Pointer, low: number, high: number, api: string): Place {
     const address = addressOf(pointer, api);
     const found = this.#buffers[this.#indexOf(address + low)];
     const offset = address - (found?.start ?? 0);
@@ -109,7 +118,9 @@ export class WebGpuMemory {
         { api },
       );
     }
-    return { buffer: found.buffer, offset };
+    // Its owner may have destroyed it, or do so at once.
+    if (found.foreign) this.#batch.alone = true;
+    return { buffer: found.buffer, offset, start: found.start, foreign: found.foreign };
   }
 
   close(): void {

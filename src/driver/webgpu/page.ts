@@ -3,18 +3,22 @@
  */
 import { TsambaTypeError } from '../../errors.ts';
 import type { PageCalls, Picture, Pointer } from '../driver.ts';
-import { type GpuBuffer, type GpuDevice, type GpuEncoder, type GpuPipeline, USAGE } from './api.ts';
+import { type GpuBuffer, type GpuDevice, type GpuEncoder, type GpuPipeline, type GpuQueue, USAGE } from './api.ts';
+import type { Batch } from './batch.ts';
 import type { WebGpuMemory } from './memory.ts';
 
 /** What is used of WebGPU's drawing. */
 interface DrawingDevice extends GpuDevice {
   createRenderPipeline(options: object): GpuPipeline;
-  createCommandEncoder(): GpuEncoder & { beginRenderPass(options: object): RenderPass };
+}
+
+interface Rendering {
+  beginRenderPass(options: object): RenderPass;
 }
 
 interface RenderPass {
   setPipeline(pipeline: GpuPipeline): void;
-  setBindGroup(index: number, group: object): void;
+  setBindGroup(index: number, group: object, offsets: readonly number[]): void;
   draw(vertices: number): void;
   end(): void;
 }
@@ -23,6 +27,38 @@ interface CanvasContext {
   configure(options: object): void;
   getCurrentTexture(): { createView(): object };
 }
+
+/** What draws pictures of one format, and what it was last given. */
+interface Drawing {
+  readonly pipeline: GpuPipeline;
+  readonly layout: object;
+  buffer: GpuBuffer | undefined;
+  group: object | undefined;
+}
+
+const QUEUE_CALLS: readonly string[] = [
+  'submit',
+  'writeBuffer',
+  'writeTexture',
+  'copyExternalImageToTexture',
+  'onSubmittedWorkDone',
+];
+
+/** Has the calls of a queue that the program sees as well send what Tsamba has recorded before. */
+export function sendBefore(queue: GpuQueue, send: () => void): void {
+  const calls = queue as unknown as Record<string, ((...args: unknown[]) => unknown) | undefined>;
+  for (const name of QUEUE_CALLS) {
+    const own = calls[name];
+    if (own === undefined) continue;
+    const value = (...args: unknown[]): unknown => {
+      send();
+      return own.apply(queue, args);
+    };
+    Object.defineProperty(queue, name, { value, configurable: true, writable: true });
+  }
+}
+
+const SHADER_STAGE_FRAGMENT = 2;
 
 const NEEDED = USAGE.storage | USAGE.copySource | USAGE.copyTarget;
 
@@ -53,14 +89,17 @@ function canvasFormat(): string {
 export class WebGpuPage implements PageCalls {
   readonly device: GpuDevice;
   readonly #memory: WebGpuMemory;
+  readonly #batch: Batch;
   readonly #enter: (api: string) => unknown;
-  readonly #pipelines = new Map<string, GpuPipeline>();
+  readonly #drawings = new Map<string, Drawing>();
+  readonly #place = new Uint32Array(4);
   readonly #configured = new WeakSet<object>();
 
   /** `enter` throws where the device is gone. */
-  constructor(device: GpuDevice, memory: WebGpuMemory, enter: (api: string) => unknown) {
+  constructor(device: GpuDevice, memory: WebGpuMemory, batch: Batch, enter: (api: string) => unknown) {
     this.device = device;
     this.#memory = memory;
+    this.#batch = batch;
     this.#enter = enter;
   }
 
@@ -91,33 +130,56 @@ export class WebGpuPage implements PageCalls {
       canvas.configure({ device, format: shown, alphaMode: 'opaque' });
       this.#configured.add(context);
     }
-    const pipeline = this.#pipeline(format, shown);
+    const drawing = this.#drawing(format, shown);
     const { buffer, offset } = this.#memory.resolve(pointer, 0, 0, 'present');
-    const place = device.createBuffer({ size: 16, usage: USAGE.uniform | USAGE.copyTarget });
-    device.queue.writeBuffer(place, 0, new Uint8Array(Uint32Array.of(width, offset / 4, 0, 0).buffer));
-    const entries = [buffer, place].map((one, binding) => ({ binding, resource: { buffer: one } }));
-    const encoder = device.createCommandEncoder();
+    if (drawing.buffer !== buffer) drawing.group = this.#group(drawing.layout, buffer);
+    drawing.buffer = buffer;
+    this.#place.set([width, offset / 4]);
     const view = canvas.getCurrentTexture().createView();
-    const pass = encoder.beginRenderPass({ colorAttachments: [{ view, loadOp: 'clear', storeOp: 'store' }] });
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
-    pass.draw(3);
-    pass.end();
-    device.queue.submit([encoder.finish()]);
-    place.destroy();
+    this.#batch.encode(
+      (encoder, at) => {
+        const pass = (encoder as GpuEncoder & Rendering).beginRenderPass({
+          colorAttachments: [{ view, loadOp: 'clear', storeOp: 'store' }],
+        });
+        pass.setPipeline(drawing.pipeline);
+        pass.setBindGroup(0, drawing.group as object, [at]);
+        pass.draw(3);
+        pass.end();
+      },
+      new Uint8Array(this.#place.buffer),
+    );
+    this.#batch.flush();
   }
 
-  #pipeline(entryPoint: string, format: string): GpuPipeline {
-    const known = this.#pipelines.get(`${entryPoint}/${format}`);
+  #group(layout: object, buffer: GpuBuffer): object {
+    return this.device.createBindGroup({
+      layout,
+      entries: [
+        { binding: 0, resource: { buffer } },
+        { binding: 1, resource: { buffer: this.#batch.uniform, size: this.#place.byteLength } },
+      ],
+    });
+  }
+
+  #drawing(entryPoint: string, format: string): Drawing {
+    const known = this.#drawings.get(`${entryPoint}/${format}`);
     if (known !== undefined) return known;
     const device = this.device as DrawingDevice;
     const module = device.createShaderModule({ code: SHADER, label: 'present' });
-    const made = device.createRenderPipeline({
-      layout: 'auto',
+    const visibility = SHADER_STAGE_FRAGMENT;
+    const layout = device.createBindGroupLayout({
+      entries: [
+        { binding: 0, visibility, buffer: { type: 'read-only-storage' } },
+        { binding: 1, visibility, buffer: { type: 'uniform', hasDynamicOffset: true } },
+      ],
+    });
+    const pipeline = device.createRenderPipeline({
+      layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
       vertex: { module, entryPoint: 'corner' },
       fragment: { module, entryPoint, targets: [{ format }] },
     });
-    this.#pipelines.set(`${entryPoint}/${format}`, made);
+    const made: Drawing = { pipeline, layout, buffer: undefined, group: undefined };
+    this.#drawings.set(`${entryPoint}/${format}`, made);
     return made;
   }
 }

@@ -81,7 +81,6 @@ const whole = (value) => {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(whole);
   if ('$' in value) return things.get(value.$);
-  if ('group' in value) return device.createBindGroup(whole(value.group));
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, whole(each)]));
 };
 const submit = (commands) => {
@@ -97,8 +96,9 @@ const submit = (commands) => {
 };
 const read = async (to, id, shared) => {
   const buffer = things.get(id);
-  await buffer.mapAsync(1);
-  new Uint8Array(shared).set(new Uint8Array(buffer.getMappedRange(), 0, shared.byteLength));
+  await buffer.mapAsync(1, 0, shared.byteLength);
+  new Uint8Array(shared).set(new Uint8Array(buffer.getMappedRange(0, shared.byteLength)));
+  buffer.unmap();
   answer(to);
 };
 const failed = (to) => (error) => answer(to, { error: cut(error && error.message || error) });

@@ -168,6 +168,7 @@ function sendable(value: unknown): unknown {
 class RemoteBuffer extends Thing implements GpuBuffer {
   readonly size: number;
   readonly #own: Line;
+  #shared: SharedArrayBuffer | undefined;
   #mapped: SharedArrayBuffer | undefined;
 
   constructor(line: Line, options: { readonly size: number }) {
@@ -176,9 +177,11 @@ class RemoteBuffer extends Thing implements GpuBuffer {
     this.size = options.size;
   }
 
-  mapAsync(): Answer<void> {
+  mapAsync(_mode: number, _offset = 0, size: number = this.size): Answer<void> {
     const number = this.#own.number();
-    const shared = new SharedArrayBuffer(this.size);
+    // Kept: buffers for small reads are used again and again.
+    const shared = this.#shared?.byteLength === size ? this.#shared : new SharedArrayBuffer(size);
+    this.#shared = shared;
     const answer = this.#own.ask(number).then(() => {
       this.#mapped = shared;
     });
@@ -312,7 +315,7 @@ export class RemoteDevice implements GpuDevice {
     return new Thing(this.#line, 'createQuerySet', options);
   }
   createBindGroup(options: object): object {
-    return { group: sendable(options) };
+    return new Thing(this.#line, 'createBindGroup', options);
   }
   createCommandEncoder(): GpuEncoder {
     return new RemoteEncoder();
@@ -340,9 +343,9 @@ function queueOf(line: Line): GpuQueue {
       for (const encoder of encoders as readonly RemoteEncoder[]) line.send(['submit', encoder.commands]);
       line.flush();
     },
-    writeBuffer: (buffer, at, data) => {
+    writeBuffer: (buffer, at, data, offset = 0, size = data.length - offset) => {
       // What the caller does with its array from now on must not be seen.
-      const bytes = new Uint8Array(data);
+      const bytes = data.slice(offset, offset + size) as Uint8Array<ArrayBuffer>;
       line.send(['write', (buffer as RemoteBuffer).$, at, bytes], bytes);
     },
     onSubmittedWorkDone: () => {

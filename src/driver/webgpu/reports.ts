@@ -13,7 +13,8 @@ import { FaultLog } from '../faults.ts';
 import { printedLines } from '../launch-reports.ts';
 import { inTurn } from './answer.ts';
 import { type GpuBuffer, type GpuDevice, USAGE } from './api.ts';
-import type { Copies, Staged } from './copies.ts';
+import type { Batch } from './batch.ts';
+import type { Copies } from './copies.ts';
 
 interface Launched {
   readonly number: number;
@@ -35,17 +36,19 @@ export interface Watched {
   faultsRead: number;
 }
 
-/** A launch of a module before the last one is looked at: their numbers must not fall on the same record. */
+/** Numbers from the first launch of a module that nobody has looked at to the last one, at most: they must not fall on the same record. */
 const MOST_PENDING = FAULTS.most / 2;
 
 export class Reports {
   readonly log: FaultLog = new FaultLog();
   readonly #device: GpuDevice;
+  readonly #batch: Batch;
   readonly #copies: Copies;
   readonly #dirty = new Set<Watched>();
 
-  constructor(device: GpuDevice, copies: Copies) {
+  constructor(device: GpuDevice, batch: Batch, copies: Copies) {
     this.#device = device;
+    this.#batch = batch;
     this.#copies = copies;
   }
 
@@ -78,13 +81,14 @@ export class Reports {
     return number;
   }
 
-  /** Whether a module has so many launches that nobody has looked at that it has to be looked at. */
-  isFull({ launched }: Watched): boolean {
-    return launched.length >= MOST_PENDING;
+  /** Whether the next launch of a module might fall on the record of one that nobody has looked at. */
+  isFull({ launched: [first] }: Watched): boolean {
+    return first !== undefined && this.log.now.position - first.number >= MOST_PENDING;
   }
 
-  /** Copies out what the launches so far leave; the function that it gives reads it. */
-  begin(): () => PromiseLike<void> {
+  /** Copies out what the launches so far leave; the function that it gives reads it. Undefined where there is nothing to read. */
+  begin(): (() => PromiseLike<void>) | undefined {
+    if (this.#dirty.size === 0) return undefined;
     const looks = [...this.#dirty].flatMap((module) => this.#look(module));
     this.#dirty.clear();
     return () => inTurn(looks);
@@ -93,16 +97,10 @@ export class Reports {
   #look(module: Watched): (() => PromiseLike<void>)[] {
     const launched = module.launched;
     module.launched = [];
-    const out = (buffer: GpuBuffer, bytes: number): Staged =>
-      this.#copies.stage(bytes, (into) => {
-        const encoder = this.#device.createCommandEncoder();
-        encoder.copyBufferToBuffer(buffer, 0, into, 0, bytes);
-        if (buffer === module.printBuffer) encoder.clearBuffer(buffer);
-        this.#device.queue.submit([encoder.finish()]);
-      });
     const { faultBuffer, printBuffer } = module;
-    const faults = faultBuffer && out(faultBuffer, FAULTS.bytes);
-    const prints = printBuffer && out(printBuffer, PRINTS.bytes);
+    const faults = faultBuffer && this.#copies.stage(faultBuffer, 0, FAULTS.bytes);
+    const prints = printBuffer && this.#copies.stage(printBuffer, 0, PRINTS.bytes);
+    if (printBuffer !== undefined) this.#batch.encode((encoder) => encoder.clearBuffer(printBuffer));
     const looks: (() => PromiseLike<void>)[] = [];
     if (prints !== undefined) looks.push(() => prints((bytes) => print(module.prints, bytes)));
     if (faults !== undefined) looks.push(() => faults((bytes) => this.#post(module, launched, bytes)));

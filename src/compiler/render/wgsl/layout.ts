@@ -143,7 +143,7 @@ function globalMemories(
     for (const array of arrays) {
       const param = array.param ?? 0;
       let base = bases.get(param);
-      if (base === undefined) {
+      if (base === undefined && options.moved.has(param)) {
         base = `base_${param}`;
         bases.set(param, base);
         starts.push(`let ${base} = ${offset(param)};`);

@@ -20,6 +20,8 @@ export interface WgslOptions {
   readonly sharedBytes: number;
   /** For each parameter that is a pointer, by index, the buffer that its array is in: parameters with the same number share one. */
   readonly buffers: ReadonlyMap<number, number>;
+  /** Parameters whose arrays do not begin where their buffers do. */
+  readonly moved: ReadonlySet<number>;
 }
 
 /** One word, or two, of the uniform buffer. */
