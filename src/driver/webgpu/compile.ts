@@ -61,6 +61,8 @@ function expand(kernel: Kernel): Kernel {
 
 /** As in the table, but what is no number stays so: compilers of WGSL take `!(x < y)` for `x >= y`. */
 function bodyOf({ fn, type, args }: Call): MathBody | undefined {
+  // WGSL's own is at least as accurate as its quotients and square roots.
+  if (fn === 'rsqrt') return undefined;
   const body = type === 'f32' ? MATH_F32[fn] : undefined;
   if (body === undefined || args.length !== 1) return body;
   return (x, ...rest) => select(isNotANumber(x), x, body(x, ...rest));

@@ -363,7 +363,12 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
       for (const each of [staging, resolved, set]) each.destroy();
     };
     // A buffer that is to be mapped cannot be submitted any more.
-    this.#times.push(() => staging.mapAsync(MAP_READ).then(read).then(undefined, () => undefined));
+    this.#times.push(() =>
+      staging
+        .mapAsync(MAP_READ)
+        .then(read)
+        .then(undefined, () => undefined),
+    );
   }
 
   waitEvent(event: EventHandle, stream: StreamHandle | undefined): void {

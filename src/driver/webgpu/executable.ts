@@ -159,7 +159,7 @@ export class WebGpuExecutable implements Executable {
     const names: number[] = [];
     const distinct: GpuBuffer[] = [];
     const numbers = places.map(({ start, buffer }) => {
-      const known = names.indexOf(start);
+      const known = distinct.indexOf(buffer);
       if (known >= 0) return known;
       distinct.push(buffer);
       return names.push(start) - 1;
@@ -263,7 +263,8 @@ export class WebGpuExecutable implements Executable {
   unload(): void {
     if (!this.#live) return;
     this.#live = false;
-    for (const { constants } of this.#loaded.values()) if (constants !== undefined) this.#driver.batch.destroy(constants);
+    for (const { constants } of this.#loaded.values())
+      if (constants !== undefined) this.#driver.batch.destroy(constants);
     this.#loaded.clear();
     this.#last = undefined;
   }

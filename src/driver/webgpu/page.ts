@@ -136,18 +136,15 @@ export class WebGpuPage implements PageCalls {
     drawing.buffer = buffer;
     this.#place.set([width, offset / 4]);
     const view = canvas.getCurrentTexture().createView();
-    this.#batch.encode(
-      (encoder, at) => {
-        const pass = (encoder as GpuEncoder & Rendering).beginRenderPass({
-          colorAttachments: [{ view, loadOp: 'clear', storeOp: 'store' }],
-        });
-        pass.setPipeline(drawing.pipeline);
-        pass.setBindGroup(0, drawing.group as object, [at]);
-        pass.draw(3);
-        pass.end();
-      },
-      new Uint8Array(this.#place.buffer),
-    );
+    this.#batch.encode((encoder, at) => {
+      const pass = (encoder as GpuEncoder & Rendering).beginRenderPass({
+        colorAttachments: [{ view, loadOp: 'clear', storeOp: 'store' }],
+      });
+      pass.setPipeline(drawing.pipeline);
+      pass.setBindGroup(0, drawing.group as object, [at]);
+      pass.draw(3);
+      pass.end();
+    }, new Uint8Array(this.#place.buffer));
     this.#batch.flush();
   }
 

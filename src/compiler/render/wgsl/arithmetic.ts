@@ -5,7 +5,8 @@
  */
 import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops.ts';
 import { isFloat } from '../../ir/ops.ts';
-import { call, define, type Gen, hiddenOperand, isWide, nothing, type Print, typeOf } from './code.ts';
+import { call, define, type Gen, isWide, nothing, type Print, typeOf } from './code.ts';
+import { operandOf } from './constants.ts';
 import { sumOf } from './sums.ts';
 import { type WideName, wide } from './words.ts';
 
@@ -208,8 +209,7 @@ function shift(g: Gen, fn: 'shl' | 'shr', a: Expr, b: Expr, print: Print): strin
 
 function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): string {
   if (fn === 'add' || fn === 'sub') return sumOf(g, print, fn, a, b);
-  const scales = fn === 'mul' || fn === 'div';
-  const [x, y] = [hiddenOperand(g, print, a, scales), hiddenOperand(g, print, b, scales)];
+  const [x, y] = [operandOf(g, print, fn, a, b, false), operandOf(g, print, fn, b, a, true)];
   switch (fn) {
     case 'mul':
       return `(${x} * ${y})`;

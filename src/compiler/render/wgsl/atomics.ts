@@ -6,7 +6,7 @@ import type { AtomicOp, ElemType, Stmt } from '../../ir/ops.ts';
 import { ELEM_SIZE, isFloat, widen } from '../../ir/ops.ts';
 import { isNaNOf } from './arithmetic.ts';
 import { call, define, type Gen, type Print, typeOf, varName } from './code.ts';
-import { byteOf, memoryOf, partBits, wordOf } from './memory.ts';
+import { byteOf, memoryOf, partBits, placeOf, wordOf } from './memory.ts';
 import { refuseAt } from './refuse.ts';
 
 type Atomic = Stmt & { op: 'atomic' };
@@ -63,17 +63,16 @@ function wordCall(g: Gen, print: Print, s: Atomic): string {
   const { fn, mem } = s;
   const { elem } = mem;
   const memory = memoryOf(g, mem);
-  const at = wordOf(g, print, mem);
   const args = s.args.map(print);
   const back = (word: string): string => (elem === 'u32' ? word : `bitcast<${typeOf(widen(elem))}>(${word})`);
   const native = isFloat(elem) && !BITWISE.has(fn) ? undefined : NATIVE[fn];
   const signed = elem === 'i32' && (fn === 'max' || fn === 'min');
   if (native !== undefined && !signed) {
-    const text = call(native, `&${memory.name}[${at}]`, ...args.map((a) => bits(elem, a)));
+    const text = call(native, `&${memory.name}[${placeOf(g, print, mem)}]`, ...args.map((a) => bits(elem, a)));
     return fn === 'store' || s.result === undefined ? text : back(text);
   }
   const name = `${fn}_${elem}_${memory.name}`;
-  return call(define(g, name, loopText(g, name, fn, elem, memory.name)), at, ...args);
+  return call(define(g, name, loopText(g, name, fn, elem, memory.name)), wordOf(g, print, mem), ...args);
 }
 
 /** Computes from what may be there, and exchanges if it is; otherwise again, with what is there. */

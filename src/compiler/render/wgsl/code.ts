@@ -7,6 +7,7 @@ import type { ArraySym, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
 import type { Lines } from '../lines.ts';
 import { plainName } from '../names.ts';
 import type { PrintSite } from '../sites.ts';
+import type { Constants } from './constants.ts';
 import type { WgslOptions } from './module.ts';
 
 /** Prints operands. */
@@ -45,10 +46,13 @@ export interface Gen {
   readonly latent: boolean;
   /** Variables that WGSL's own analysis finds to be the same in all threads. */
   readonly uniform: ReadonlySet<number>;
+  readonly constants: Constants;
   /** Constants of floats that compilers must not see, by name: declarations. */
   readonly hidden: Map<string, string>;
   /** The sums that variables were last given, by the variables' numbers. */
   readonly sums: Map<number, FloatSum>;
+  /** Variables that are declared where their loops begin. */
+  readonly scoped: Set<number>;
   /** Flags of jumps out of several constructs at once. */
   readonly jumps: Set<string>;
 }
@@ -117,26 +121,6 @@ function float(g: Gen, x: number): string {
   scratch.setFloat32(0, x);
   const bits = `0x${scratch.getUint32(0).toString(16).padStart(8, '0')}u`;
   return `bitcast<f32>(${Number.isFinite(Math.fround(x)) ? bits : `(${bits} | ${nothing(g)})`})`;
-}
-
-/**
- * An operand of float arithmetic. WGSL lets compilers regroup it, and they do with constants: `(x + c) - c` is `x` for them, and a quotient by a constant a product.
- * So a constant is combined with a word that is only known at run time, once at the start of the kernel.
- */
-export function hiddenOperand(g: Gen, print: Print, e: Expr, scales: boolean): string {
-  if (e.op !== 'const' || (scales && isPowerOfTwo(Number(e.value)))) return print(e);
-  scratch.setFloat32(0, Number(e.value));
-  const bits = scratch.getUint32(0).toString(16).padStart(8, '0');
-  const name = `c_${bits}`;
-  if (!g.hidden.has(name)) g.hidden.set(name, `let ${name} = bitcast<f32>(0x${bits}u | ${nothing(g)});`);
-  return name;
-}
-
-/** Products with these round nothing, wherever they are made. */
-function isPowerOfTwo(x: number): boolean {
-  return (
-    x !== 0 && Number.isFinite(x) && Number.isInteger(Math.log2(Math.abs(x))) && Math.abs(Math.log2(Math.abs(x))) < 16
-  );
 }
 
 export const NOTHING = 'var<private> nothing: u32;';

@@ -4,9 +4,10 @@
 import type { Expr, Special } from '../../ir/ops.ts';
 import { binaryOf, compareOf, unaryOf } from './arithmetic.ts';
 import { call, constantOf, define, type Gen, isWide, varName } from './code.ts';
+import { roundsBy } from './constants.ts';
 import { bitcastOf, convert } from './convert.ts';
 import { loadElement } from './memory.ts';
-import { roundsBy, settled } from './sums.ts';
+import { settled } from './sums.ts';
 
 export function printExpr(g: Gen, e: Expr): string {
   const print = (x: Expr): string => printExpr(g, x);

@@ -34,19 +34,28 @@ function offset(n: number): string | undefined {
   return n === 0 ? undefined : `${n >>> 0}u`;
 }
 
-/** The number of an element's first word. */
+/** The number of an element's first word, as u32. */
 export function wordOf(g: Gen, print: Print, mem: MemRef): string {
   if (!byWords(mem)) return `(${byteOf(g, print, mem)} >> 2u)`;
-  const memory = memoryOf(g, mem);
-  const base = memory.base === undefined ? undefined : `(${memory.base} >> 2u)`;
+  const { base, words: length } = memoryOf(g, mem);
   const words = mem.scale / 4;
-  if (mem.index.op === 'const' && base === undefined) {
+  if (base === undefined && mem.index.op === 'const') {
     const at = Number(BigInt.asUintN(32, BigInt(mem.index.value) * BigInt(words) + BigInt(mem.disp / 4)));
     // What lies outside is no constant of WGSL's; nobody comes here with it.
-    return `${memory.words === undefined ? at : Math.min(at, memory.words - 1)}u`;
+    return `${length === undefined ? at : Math.min(at, length - 1)}u`;
   }
   const index = indexOf(print, mem.index);
-  return sum(base, words === 1 ? index : `${index} * ${words}u`, offset(mem.disp / 4));
+  return sum(base && `(${base} >> 2u)`, words === 1 ? index : `${index} * ${words}u`, offset(mem.disp / 4));
+}
+
+/** The same as an index of whichever type: where compilers of WGSL follow it they know its range, and need not check it. */
+export function placeOf(g: Gen, print: Print, mem: MemRef): string {
+  const { index, disp, scale } = mem;
+  if (!byWords(mem) || index.type !== 'i32' || index.op === 'const' || memoryOf(g, mem).base !== undefined) {
+    return wordOf(g, print, mem);
+  }
+  const at = scale === 4 ? print(index) : `${print(index)} * ${scale / 4}i`;
+  return sum(at, disp === 0 ? undefined : `${(disp / 4) | 0}i`);
 }
 
 /** The number of an element's first byte. */
@@ -66,10 +75,10 @@ export function loadElement(g: Gen, print: Print, mem: MemRef): string {
   const { elem } = mem;
   switch (elem) {
     case 'u32':
-      return wordIn(memory, wordOf(g, print, mem));
+      return wordIn(memory, placeOf(g, print, mem));
     case 'i32':
     case 'f32':
-      return `bitcast<${elem}>(${wordIn(memory, wordOf(g, print, mem))})`;
+      return `bitcast<${elem}>(${wordIn(memory, placeOf(g, print, mem))})`;
     case 'i64':
     case 'u64': {
       const text = `fn load64_${memory.name}(at: u32) -> vec2<u32> { return vec2<u32>(${wordIn(memory, 'at')}, ${wordIn(memory, 'at + 1u')}); }`;
@@ -105,10 +114,10 @@ export function storeElement(g: Gen, print: Print, mem: MemRef, value: Expr): st
   const x = print(value);
   switch (elem) {
     case 'u32':
-      return storeWord(memory, wordOf(g, print, mem), x);
+      return storeWord(memory, placeOf(g, print, mem), x);
     case 'i32':
     case 'f32':
-      return storeWord(memory, wordOf(g, print, mem), `bitcast<u32>(${x})`);
+      return storeWord(memory, placeOf(g, print, mem), `bitcast<u32>(${x})`);
     case 'i64':
     case 'u64': {
       const name = `store64_${memory.name}`;

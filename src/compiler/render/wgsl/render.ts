@@ -13,6 +13,7 @@ import { lowerFaults } from '../faults.ts';
 import { Lines } from '../lines.ts';
 import { plainName } from '../names.ts';
 import { type Gen, typeOf, varName } from './code.ts';
+import { constantsOf } from './constants.ts';
 import { type Layout, layOut } from './layout.ts';
 import type { WgslModule, WgslOptions } from './module.ts';
 import { refuseAt } from './refuse.ts';
@@ -38,8 +39,10 @@ export function renderWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
     fault,
     latent: fault !== undefined && hasBarrier(plain.body),
     uniform: uniformVars(plain.body, plain.vars),
+    constants: constantsOf(plain),
     hidden: new Map(),
     sums: new Map(),
+    scoped: new Set(),
     jumps: new Set(),
   };
   emitList(g, plain.body);
@@ -88,9 +91,9 @@ function programText(
   const vars = [
     ...(g.helpers.has('nothing') ? [`nothing = ${zero};`] : []),
     ...g.hidden.values(),
-    ...kernel.vars.map(
-      (v) => `var ${varName(v)}: ${typeOf(v.type)}${unset.has(v.id) ? ` = ${typeOf(v.type)}()` : ''};`,
-    ),
+    ...kernel.vars
+      .filter((v) => !g.scoped.has(v.id))
+      .map((v) => `var ${varName(v)}: ${typeOf(v.type)}${unset.has(v.id) ? ` = ${typeOf(v.type)}()` : ''};`),
     ...(g.latent ? ['var failed = 0u;'] : []),
     ...[...g.jumps].map((name) => `var ${name} = false;`),
   ];

@@ -5,15 +5,18 @@
  * Where a barrier depends on the way that is taken, all threads take that of the first one, so that WGSL's own analysis sees it (uniform.ts).
  */
 import { negate } from '../../ir/builder.ts';
-import type { Expr, Label, Stmt } from '../../ir/ops.ts';
+import { type Loop, type TestedLoop, testedLoop } from '../../ir/loops.ts';
+import type { Expr, Label, Stmt, Var } from '../../ir/ops.ts';
 import { someStmt } from '../../ir/passes/walk.ts';
 import { FAULT, FAULTS, PRINT, PRINTS } from '../reports.ts';
 import type { PrintedValue } from '../sites.ts';
 import { emitAtomic } from './atomics.ts';
-import { call, define, type Gen, isWide, nothing, varName } from './code.ts';
+import { type Ordered, orderedBy } from './barriers.ts';
+import { call, define, type Gen, isWide, nothing, typeOf, varName } from './code.ts';
 import { printExpr } from './expr.ts';
-import { storeElement } from './memory.ts';
+import { memoryOf, storeElement } from './memory.ts';
 import { refuseAt } from './refuse.ts';
+import { type Scopes, scopesOf } from './scopes.ts';
 import { noteSum } from './sums.ts';
 import { collectiveLabels, isCollective, isUniform } from './uniform.ts';
 import { wide } from './words.ts';
@@ -32,7 +35,14 @@ interface Around {
   readonly crossing: Map<string, Jump>;
 }
 
-const BARRIER = 'workgroupBarrier(); storageBarrier();';
+const BARRIER = 'workgroupBarrier();';
+
+/** Both are barriers of the threads; each orders one kind of memory. */
+function barrierFor({ buffers, workgroup }: Ordered): string {
+  return buffers ? `storageBarrier();${workgroup ? ` ${BARRIER}` : ''}` : BARRIER;
+}
+
+type Assign = Stmt & { readonly op: 'assign' };
 
 export function emitList(g: Gen, list: readonly Stmt[]): void {
   const statements = new Statements(g);
@@ -45,22 +55,49 @@ class Statements {
   readonly #around: Around[] = [];
   readonly #print: (e: Expr) => string;
   readonly #collective: ReadonlySet<Label>;
+  readonly #ordered: ReadonlyMap<Stmt, Ordered>;
+  readonly #scopes: Scopes;
 
   constructor(g: Gen) {
+    const { body } = g.kernel;
     this.#g = g;
     this.#print = (e) => printExpr(g, e);
-    this.#collective = collectiveLabels(g.kernel.body);
+    this.#collective = collectiveLabels(body);
+    this.#ordered = orderedBy(body, (mem) => memoryOf(g, mem));
+    this.#scopes = scopesOf(body, g.fault === undefined ? [] : Object.values(g.fault));
   }
 
   list(list: readonly Stmt[]): void {
-    for (const s of list) this.#statement(s);
+    for (let k = 0; k < list.length; k++) {
+      const [s, next] = [list[k] as Stmt, list[k + 1]];
+      if (s.op === 'assign' && next?.op === 'loop' && this.#counts(s, next)) {
+        this.#loop(next, s);
+        k++;
+      } else this.#statement(s);
+    }
+  }
+
+  /** Whether a variable is known in a loop alone, which begins with this value and changes it between its rounds. */
+  #counts(start: Assign, loop: Loop): boolean {
+    const { var: counter } = start;
+    return this.#header(loop)?.var === counter && this.#scopes.isCounterOf(start, loop);
+  }
+
+  /** The one statement of a loop's update, where the loop can be written as `for`. */
+  #header(loop: Loop): Assign | undefined {
+    const [update] = loop.update;
+    if (loop.update.length !== 1 || update?.op !== 'assign') return undefined;
+    const [test] = loop.body;
+    if (testedLoop(loop) === undefined || test?.op !== 'if') return undefined;
+    const apart = isCollective(test, this.#collective) && !isUniform(test.cond, this.#g.uniform);
+    return apart ? undefined : update;
   }
 
   #statement(s: Stmt): void {
     const { lines, kernel } = this.#g;
     switch (s.op) {
       case 'assign':
-        lines.add(`${varName(s.var)} = ${this.#print(s.value)};`);
+        lines.add(`${this.#assigned(s)} = ${this.#print(s.value)};`);
         return noteSum(this.#g, s.var.id, s.value);
       case 'store':
         return lines.add(storeElement(this.#g, this.#print, s.mem, s.value));
@@ -102,6 +139,14 @@ class Statements {
     }
   }
 
+  /** WGSL's compilers know the range of what never changes. */
+  #assigned(s: Assign): string {
+    const name = varName(s.var);
+    if (!this.#scopes.isConstant(s)) return name;
+    this.#g.scoped.add(s.var.id);
+    return `let ${name}`;
+  }
+
   // -------------------------------------------------------------- control
 
   #if(s: Stmt & { op: 'if' }): void {
@@ -131,8 +176,12 @@ class Statements {
     );
   }
 
-  #loop(s: Stmt & { op: 'loop' }): void {
+  /** `start` is the counter's first value, where there is a counter that nobody else knows. */
+  #loop(s: Loop, start?: Assign): void {
     const { lines } = this.#g;
+    const update = this.#header(s);
+    const tested = testedLoop(s);
+    if (update !== undefined && tested !== undefined) return this.#for(s, tested, update, start);
     const leave: Jump = { op: 'break', label: s.label };
     const goOn: Jump = { op: 'continue', label: s.label };
     // Nothing may leave a loop from where its update stands; then a round is a construct of its own, and the update comes behind it.
@@ -147,6 +196,26 @@ class Statements {
       if (rounds) this.list(s.update);
       else if (s.update.length > 0) lines.nest('continuing', () => this.list(s.update));
     });
+  }
+
+  /** WGSL's compilers know the range of a counter that is declared where a loop begins, and leave out what they would check of indices. */
+  #for(s: Loop, { exit, body }: TestedLoop, update: Assign, start: Assign | undefined): void {
+    const g = this.#g;
+    if (start !== undefined) {
+      g.scoped.add(start.var.id);
+      noteSum(g, start.var.id, start.value);
+    }
+    const from = start === undefined ? '' : `var ${declared(start.var)} = ${this.#print(start.value)}`;
+    const cond = this.#print(negate(exit));
+    const step = `${varName(update.var)} = ${this.#print(update.value)}`;
+    const leave: Jump = { op: 'break', label: s.label };
+    const goOn: Jump = { op: 'continue', label: s.label };
+    this.#construct(
+      { break: leave, continue: goOn, loops: true, crossing: new Map() },
+      `for (${from}; ${cond}; ${step})`,
+      () => this.list(body),
+    );
+    noteSum(g, update.var.id, update.value);
   }
 
   #construct(around: Around, head: string, body: () => void): void {
@@ -189,11 +258,12 @@ class Statements {
   #barrier(s: Stmt & { op: 'barrier' }): void {
     const { lines } = this.#g;
     this.failures();
-    if (s.pred === undefined) return lines.add(BARRIER);
+    const ordered = this.#ordered.get(s) as Ordered;
+    if (s.pred === undefined) return lines.add(barrierFor(ordered));
     define(this.#g, 'votes', 'var<workgroup> votes: atomic<u32>;');
     const pred = this.#print(s.kind === 'and' ? negate(s.pred) : s.pred);
     lines.add('if (number == 0u) { atomicStore(&votes, 0u); }');
-    lines.add(BARRIER);
+    lines.add(barrierFor({ ...ordered, workgroup: true }));
     lines.add(`if (${pred}) { atomicAdd(&votes, 1u); }`);
     lines.add(BARRIER);
     if (s.result) {
@@ -202,7 +272,7 @@ class Statements {
       lines.add(`${varName(s.result)} = ${test[s.kind === 'and' || s.kind === 'or' ? s.kind : 'count']};`);
     }
     // Nobody counts anew before all have read.
-    lines.add('workgroupBarrier();');
+    lines.add(BARRIER);
   }
 
   // -------------------------------------------------------------- reports
@@ -278,6 +348,10 @@ class Statements {
       });
     });
   }
+}
+
+function declared(v: Var): string {
+  return `${varName(v)}: ${typeOf(v.type)}`;
 }
 
 function same(a: Jump | undefined, b: Jump): boolean {

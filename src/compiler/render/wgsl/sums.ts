@@ -4,15 +4,8 @@
  */
 import type { Expr } from '../../ir/ops.ts';
 import type { FloatSum, Gen, Print } from './code.ts';
-import { hiddenOperand, nothing } from './code.ts';
-
-/** From here on adding a constant rounds to whole numbers, or coarser. */
-const ROUNDS = 2 ** 22;
-
-/** Whether a sum with this constant is made for how it rounds: `(x + c) - c` is the nearest integer. */
-export function roundsBy(e: Expr): boolean {
-  return e.op === 'const' && Math.abs(Number(e.value)) >= ROUNDS;
-}
+import { nothing } from './code.ts';
+import { operandOf, roundsBy } from './constants.ts';
 
 /** A float of which compilers do not see how it was made. */
 export function settled(g: Gen, value: string): string {
@@ -38,7 +31,8 @@ function same(a: Expr, b: Expr): boolean {
 /** Whether `other`, added to or taken from the sum that `e` is, would leave one of the sum's own operands. */
 function cancels(g: Gen, e: Expr, other: Expr, fn: 'add' | 'sub'): boolean {
   const sum = e.op === 'var' ? g.sums.get(e.var.id) : isSum(e) ? e : undefined;
-  if (sum === undefined) return false;
+  // What rounds by a constant is settled as it is made.
+  if (sum === undefined || roundsBy(sum.a) || roundsBy(sum.b)) return false;
   if (fn === 'add') return sum.fn === 'sub' && same(sum.b, other);
   if (sum.fn === 'add') return same(sum.a, other) || same(sum.b, other);
   // (p - q) - p is -q, p - (p - q) is q.
@@ -47,10 +41,10 @@ function cancels(g: Gen, e: Expr, other: Expr, fn: 'add' | 'sub'): boolean {
 
 /** `a + b` or `a - b` of f32, rounded as it is written. */
 export function sumOf(g: Gen, print: Print, fn: 'add' | 'sub', a: Expr, b: Expr): string {
-  const operand = (e: Expr, other: Expr): string => {
-    const text = hiddenOperand(g, print, e, false);
+  const operand = (e: Expr, other: Expr, isRight: boolean): string => {
+    const text = operandOf(g, print, fn, e, other, isRight);
     return cancels(g, e, other, fn) ? settled(g, text) : text;
   };
-  const sum = `(${operand(a, b)} ${fn === 'add' ? '+' : '-'} ${operand(b, a)})`;
+  const sum = `(${operand(a, b, false)} ${fn === 'add' ? '+' : '-'} ${operand(b, a, true)})`;
   return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
 }
