@@ -63,7 +63,7 @@ describe('sums that are made for how they round', () => {
     const rounded = bodyOf((v) => {
       v[0] = (v[0] as number) + f32(12582912) - f32(12582912);
     });
-    expect(rounded).toContain('| nothing) - 12582912.0f)');
+    expect(rounded).toContain('| nothing) - c_4b400000)');
   });
 
   it('cost nothing elsewhere', () => {

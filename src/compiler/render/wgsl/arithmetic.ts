@@ -140,9 +140,10 @@ function floatUnary(g: Gen, fn: UnaryOp, x: string): string {
 
 // ---------------------------------------------------------------- two operands
 
-export function binaryOf(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): string {
+export function binaryOf(g: Gen, print: Print, e: Expr & { readonly op: 'binary' }): string {
+  const { fn, a, b } = e;
   const { type } = a;
-  if (isFloat(type)) return floatBinary(g, print, fn, a, b);
+  if (isFloat(type)) return floatBinary(g, print, e);
   if (fn === 'shl' || fn === 'shr') return shift(g, fn, a, b, print);
   const [x, y] = [print(a), print(b)];
   if (type === 'bool') return `(${x} ${BOOLEAN[fn]} ${y})`;
@@ -207,9 +208,10 @@ function shift(g: Gen, fn: 'shl' | 'shr', a: Expr, b: Expr, print: Print): strin
   return `(${print(a)} ${fn === 'shl' ? '<<' : '>>'} ${count})`;
 }
 
-function floatBinary(g: Gen, print: Print, fn: BinaryOp, a: Expr, b: Expr): string {
-  if (fn === 'add' || fn === 'sub') return sumOf(g, print, fn, a, b);
-  const [x, y] = [operandOf(g, print, fn, a, b, false), operandOf(g, print, fn, b, a, true)];
+function floatBinary(g: Gen, print: Print, e: Expr & { readonly op: 'binary' }): string {
+  const { fn } = e;
+  if (fn === 'add' || fn === 'sub') return sumOf(g, print, e, fn);
+  const [x, y] = [operandOf(g, print, e, 'a'), operandOf(g, print, e, 'b')];
   switch (fn) {
     case 'mul':
       return `(${x} * ${y})`;

@@ -15,13 +15,21 @@ type Chain = 'sum' | 'product';
 /** How far it is looked: of longer chains all constants are hidden. */
 const MOST_STEPS = 64;
 
+type Binary = Expr & { readonly op: 'binary' };
+
+/** A term of a chain, and the operation that it is an operand of, if that is one of the chain. */
+interface Term {
+  readonly value: Expr;
+  readonly of: Binary | undefined;
+}
+
 export interface Constants {
   /** Values that variables are given. */
   readonly values: ReadonlyMap<number, readonly Expr[]>;
-  /** Constants of products of one and the same factor in one sum. */
+  /** Products with a constant, of one and the same factor in one sum. */
   readonly factored: ReadonlySet<Expr>;
-  /** Constants that have been hidden. */
-  readonly hidden: Set<Expr>;
+  /** Whether the constant of an operation is hidden. */
+  readonly hidden: Map<Expr, boolean>;
 }
 
 export function constantsOf({ body }: Kernel): Constants {
@@ -36,7 +44,7 @@ export function constantsOf({ body }: Kernel): Constants {
   eachExpr(body, (e) => {
     if (e.op === 'binary' && e.type === 'f32' && chainOf(e.fn) === 'sum') noteFactors(e, values, factored);
   });
-  return { values, factored, hidden: new Set() };
+  return { values, factored, hidden: new Map() };
 }
 
 function chainOf(fn: BinaryOp): Chain | undefined {
@@ -53,74 +61,73 @@ export function roundsBy(e: Expr): boolean {
 }
 
 /** The terms of a chain, through variables and what passes values on; undefined where there are too many. */
-function termsOf(e: Expr, chain: Chain, values: Constants['values']): readonly Expr[] | undefined {
-  const terms: Expr[] = [];
+function termsOf(e: Expr, chain: Chain, values: Constants['values']): readonly Term[] | undefined {
+  const terms: Term[] = [];
   const seen = new Set<number>();
-  const open: Expr[] = [e];
+  const open: Term[] = [{ value: e, of: undefined }];
   for (let steps = 0; open.length > 0; steps++) {
     if (steps > MOST_STEPS) return undefined;
-    const x = open.pop() as Expr;
+    const term = open.pop() as Term;
+    const x = term.value;
     if (x.op === 'binary' && chainOf(x.fn) === chain) {
       // What rounds by a constant is settled as it is made (sums.ts).
       if (chain === 'sum' && (roundsBy(x.a) || roundsBy(x.b))) continue;
-      open.push(x.a, x.b);
-    } else if (x.op === 'unary' && x.fn === 'neg') open.push(x.a);
-    else if (x.op === 'select') open.push(x.a, x.b);
-    else if (x.op === 'fma' && chain === 'sum') open.push(x.c);
+      open.push({ value: x.a, of: x }, { value: x.b, of: x });
+    } else if (x.op === 'unary' && x.fn === 'neg') open.push({ value: x.a, of: undefined });
+    else if (x.op === 'select') open.push({ value: x.a, of: undefined }, { value: x.b, of: undefined });
+    else if (x.op === 'fma' && chain === 'sum') open.push({ value: x.c, of: undefined });
     else if (x.op === 'var' && !seen.has(x.var.id)) {
       seen.add(x.var.id);
-      terms.push(x);
-      open.push(...(values.get(x.var.id) ?? []));
-    } else terms.push(x);
+      terms.push(term);
+      open.push(...(values.get(x.var.id) ?? []).map((value) => ({ value, of: undefined })));
+    } else terms.push(term);
   }
   return terms;
 }
 
 /** `x * c + x * d`, and `x * c + x`. */
 function noteFactors(e: Expr, values: Constants['values'], factored: Set<Expr>): void {
-  const terms = termsOf(e, 'sum', values) ?? [];
+  const terms = (termsOf(e, 'sum', values) ?? []).map(({ value }) => value);
   const products = terms.flatMap((term) => {
     if (term.op !== 'binary' || term.fn !== 'mul') return [];
     const [constant, factor] = term.a.op === 'const' ? [term.a, term.b] : [term.b, term.a];
-    return constant.op === 'const' && factor.op === 'var' ? [{ constant, factor: factor.var }] : [];
+    return constant.op === 'const' && factor.op === 'var' ? [{ term, factor: factor.var }] : [];
   });
-  for (const { constant, factor } of products) {
+  for (const { term, factor } of products) {
     const isShared =
-      products.some((other) => other.factor === factor && other.constant !== constant) ||
-      terms.some((term) => term.op === 'var' && term.var === factor);
-    if (isShared) factored.add(constant);
+      products.some((other) => other.factor === factor && other.term !== term) ||
+      terms.some((other) => other.op === 'var' && other.var === factor);
+    if (isShared) factored.add(term);
   }
 }
 
-/** An operand of `fn` as it is written; `other` is the other operand. */
-export function operandOf(
-  g: Gen,
-  print: (e: Expr) => string,
-  fn: BinaryOp,
-  e: Expr,
-  other: Expr,
-  isRight: boolean,
-): string {
-  if (e.op !== 'const' || e.type !== 'f32' || !mustHide(g, fn, e, other, isRight)) return print(e);
-  return hide(g, e);
+/** An operand of a sum, difference, product or quotient as it is written. */
+export function operandOf(g: Gen, print: (e: Expr) => string, of: Binary, side: 'a' | 'b'): string {
+  const e = of[side];
+  if (e.op !== 'const' || e.type !== 'f32') return print(e);
+  const known = g.constants.hidden.get(of);
+  const hidden = known ?? mustHide(g, of, e, side);
+  g.constants.hidden.set(of, hidden);
+  return hidden ? hide(g, e) : print(e);
 }
 
-function mustHide({ constants }: Gen, fn: BinaryOp, e: Constant, other: Expr, isRight: boolean): boolean {
-  const chain = chainOf(fn);
-  if (chain === undefined) return false;
-  if (chain === 'product' && isPowerOfTwo(Number(e.value))) return false;
-  if (fn === 'div' && isRight) return true;
-  if (constants.factored.has(e)) return true;
-  const terms = termsOf(other, chain, constants.values);
-  return (
-    terms === undefined ||
-    terms.some(
-      (term) =>
-        term.op === 'const' &&
-        !constants.hidden.has(term) &&
-        (chain === 'sum' ? Number(term.value) !== 0 : !isPowerOfTwo(Number(term.value))),
-    )
-  );
+function mustHide({ constants }: Gen, of: Binary, e: Constant, side: 'a' | 'b'): boolean {
+  const chain = chainOf(of.fn);
+  const value = Number(e.value);
+  if (chain === undefined || (chain === 'product' && isPowerOfTwo(value))) return false;
+  // A sum with 0 is not the other operand where that is -0, nor a product with it always 0.
+  if (value === 0 || roundsBy(e) || (of.fn === 'div' && side === 'b') || constants.factored.has(of)) return true;
+  const terms = termsOf(side === 'a' ? of.b : of.a, chain, constants.values);
+  return terms === undefined || terms.some((term) => isSeen(term, chain, constants.hidden));
+}
+
+/** Whether a term is a constant that compilers see, or of a product `(x + c) * d` the sum. */
+function isSeen({ value, of }: Term, chain: Chain, hidden: Constants['hidden']): boolean {
+  if (chain === 'product' && value.op === 'binary' && chainOf(value.fn) === 'sum') {
+    return [value.a, value.b].some((operand) => isSeen({ value: operand, of: value }, 'sum', hidden));
+  }
+  if (value.op !== 'const' || (of !== undefined && hidden.get(of) === true)) return false;
+  return chain === 'sum' ? Number(value.value) !== 0 : !isPowerOfTwo(Number(value.value));
 }
 
 const scratch = new DataView(new ArrayBuffer(8));
@@ -129,7 +136,6 @@ function hide(g: Gen, e: Constant): string {
   scratch.setFloat32(0, Number(e.value));
   const bits = scratch.getUint32(0).toString(16).padStart(8, '0');
   const name = `c_${bits}`;
-  g.constants.hidden.add(e);
   if (!g.hidden.has(name)) g.hidden.set(name, `let ${name} = bitcast<f32>(0x${bits}u | ${nothing(g)});`);
   return name;
 }

@@ -26,7 +26,7 @@ export function printExpr(g: Gen, e: Expr): string {
     case 'unary':
       return unaryOf(g, print, e.fn, e.a);
     case 'binary':
-      return binaryOf(g, print, e.fn, e.a, e.b);
+      return binaryOf(g, print, e);
     case 'compare':
       return compareOf(g, print, e.fn, e.a, e.b);
     case 'select':

@@ -39,12 +39,13 @@ function cancels(g: Gen, e: Expr, other: Expr, fn: 'add' | 'sub'): boolean {
   return same(sum.a, other);
 }
 
-/** `a + b` or `a - b` of f32, rounded as it is written. */
-export function sumOf(g: Gen, print: Print, fn: 'add' | 'sub', a: Expr, b: Expr): string {
-  const operand = (e: Expr, other: Expr, isRight: boolean): string => {
-    const text = operandOf(g, print, fn, e, other, isRight);
-    return cancels(g, e, other, fn) ? settled(g, text) : text;
+/** A sum or a difference of f32, rounded as it is written. */
+export function sumOf(g: Gen, print: Print, e: Expr & { readonly op: 'binary' }, fn: 'add' | 'sub'): string {
+  const { a, b } = e;
+  const operand = (side: 'a' | 'b'): string => {
+    const text = operandOf(g, print, e, side);
+    return cancels(g, e[side], side === 'a' ? b : a, fn) ? settled(g, text) : text;
   };
-  const sum = `(${operand(a, b, false)} ${fn === 'add' ? '+' : '-'} ${operand(b, a, true)})`;
+  const sum = `(${operand('a')} ${fn === 'add' ? '+' : '-'} ${operand('b')})`;
   return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
 }
