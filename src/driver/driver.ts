@@ -493,6 +493,8 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
    * recorded. Never blocks.
    */
   queryEvent(event: EventHandle): boolean;
+  /** Where answers come by the event loop: calls `listener` each time when `queryEvent` may answer otherwise than before. Other drivers are asked again and again. */
+  onNews?(listener: () => void): void;
   /** What went wrong before a mark that has been reached, for somebody who waits since it was recorded: also what others were told of since. */
   failureBefore(event: EventHandle): Failure | undefined;
   /** Milliseconds between two recorded timing events. */

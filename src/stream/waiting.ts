@@ -3,10 +3,10 @@
  *
  * The driver's own callbacks are not used: on CUDA they deadlock with a host that blocks in a synchronise. What waits on one
  * stream is told in order, and only the first of each stream is asked about. At first the loop asks each time round, which
- * adds microseconds to short waits; then timers ask, ever less often, so that long waits cost nothing. The loop stays alive as
- * long as anybody waits.
+ * adds microseconds to short waits; then timers ask, ever less often, so that long waits cost nothing. A driver that says itself when there is
+ * news is asked then. The loop stays alive as long as anybody waits.
  */
-import type { EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
+import type { DeviceDriver, EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
 import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
 import { onNextTurn, type Turn } from '../host/index.ts';
@@ -34,6 +34,11 @@ const EAGER = 1;
 /** Then it sleeps for this part of the time that it has waited, in milliseconds from 1 to `LONGEST`. */
 const PART = 1 / 64;
 const LONGEST = 5;
+/** Where all drivers say when there is news: it is only looked whether they are alive. */
+const PATIENT = 100;
+
+/** Drivers that say when there is news. */
+const heard = new WeakSet<DeviceDriver>();
 
 let immediate: Turn | undefined;
 let timer: NodeJS.Timeout | undefined;
@@ -43,8 +48,20 @@ let lastNews = 0;
 function schedule(): void {
   if (immediate !== undefined || timer !== undefined) return;
   const waited = performance.now() - lastNews;
-  if (waited < EAGER) immediate = onNextTurn(round);
+  if ([...queues.values()].every(([first]) => first?.context.driver.onNews !== undefined)) {
+    timer = setTimeout(round, PATIENT);
+  } else if (waited < EAGER) immediate = onNextTurn(round);
   else timer = setTimeout(round, Math.min(Math.max(waited * PART, 1), LONGEST));
+}
+
+/** Asks once the code that runs now is done: a driver may have had its answer while a thread waited. */
+function hear(): void {
+  queueMicrotask(() => {
+    if (queues.size === 0) return;
+    if (timer !== undefined) clearTimeout(timer);
+    timer = undefined;
+    round();
+  });
 }
 
 /** Asks at once again, where the loop would be asleep. */
@@ -164,4 +181,10 @@ function wait(key: unknown, waiter: Waiter): void {
   if (queue === undefined) queues.set(key, [waiter]);
   else queue.push(waiter);
   wake();
+  const { driver } = waiter.context;
+  if (driver.onNews === undefined) return;
+  if (!heard.has(driver)) driver.onNews(hear);
+  heard.add(driver);
+  // Now it knows that somebody waits.
+  if (driver.queryEvent(waiter.event)) hear();
 }

@@ -72,6 +72,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #pumping = false;
   #pumped: Answer<void> = given(undefined);
   #closed = false;
+  #listener: (() => void) | undefined;
   #lost: string | undefined;
   /** Who waited for what, to be noted once it is known what failed before. */
   #waits: (() => void)[] = [];
@@ -94,6 +95,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.#nothing = { buffer: this.memory.create(16), offset: 0, start: 0 };
     void device.lost.then(({ reason, message }) => {
       if (!this.#closed) this.#lost = `${reason || 'unknown'}: ${message}`;
+      this.#tell();
     });
   }
 
@@ -190,11 +192,13 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     if (this.#done >= this.#wanted || this.#closed || this.#lost !== undefined) {
       this.#pumping = false;
       this.#pumped.give(undefined);
+      this.#tell();
       return;
     }
     const position = this.#given;
     const next = (): void => {
       this.#done = position;
+      this.#tell();
       this.#pump();
     };
     this.#round().then(next, (error: Error) => {
@@ -223,6 +227,14 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     if (this.#done >= position || this.#lost !== undefined) return true;
     this.#want(position);
     return false;
+  }
+
+  onNews(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  #tell(): void {
+    this.#listener?.();
   }
 
   // memory
@@ -426,6 +438,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.batch.close();
     this.memory.close();
     this.device.destroy();
+    this.#tell();
   }
 
   #unsupported = (code: string, what: string): Error => new NotSupportedError(code, `${this.info.name} ${what}`);

@@ -57,6 +57,8 @@ interface Loaded {
   readonly bytes: Uint8Array;
   readonly constants: GpuBuffer | undefined;
   readonly watched: Watched | undefined;
+  /** A row of blocks is dispatched as several. */
+  readonly folded: boolean;
   /** What has been bound, by the names of the buffers. */
   readonly groups: Map<string, object>;
 }
@@ -102,13 +104,20 @@ export class WebGpuExecutable implements Executable {
   }
 
   /** `buffers` are the numbers of the buffers that arguments are in, `moved` the parameters whose arrays do not begin where their buffers do. */
-  #options(block: Dim3, sharedBytes: number, buffers: readonly number[], moved: readonly number[]): WgslOptions {
+  #options(
+    block: Dim3,
+    sharedBytes: number,
+    buffers: readonly number[],
+    moved: readonly number[],
+    folded = false,
+  ): WgslOptions {
     return {
       name: this.#program.name ?? this.#kernel.name,
       block,
       sharedBytes,
       buffers: new Map(this.#pointers.map((param, k) => [param, buffers[k] as number])),
       moved: new Set(moved),
+      folded,
     };
   }
 
@@ -129,7 +138,12 @@ export class WebGpuExecutable implements Executable {
     if (module.cooperative) refuseSeveralBlocks(this.#kernel, blocks, driver.info.name);
     const number = watched === undefined ? 0 : driver.reports.note(watched, shape, target, this.launch);
     const { maxComputeWorkgroupsPerDimension: along } = driver.limits;
-    if (grid[0] <= along && grid[1] <= along && grid[2] <= along) {
+    if (loaded.folded) {
+      const rows = rowsOf(grid[0], along);
+      const row = Math.ceil(grid[0] / rows);
+      writePlace(module.words, view, { number, first: ORIGIN, grid, row });
+      driver.batch.dispatch(pipeline, group, bytes, [row, rows, 1]);
+    } else if (grid[0] <= along && grid[1] <= along && grid[2] <= along) {
       writePlace(module.words, view, { number, first: ORIGIN, grid });
       driver.batch.dispatch(pipeline, group, bytes, grid);
     } else {
@@ -150,6 +164,7 @@ export class WebGpuExecutable implements Executable {
       version >= 0 &&
       last.version === version &&
       last.sharedBytes === sharedBytes &&
+      last.loaded.folded === isFolded(shape, this.#driver.limits) &&
       last.block.every((n, axis) => n === block[axis])
     ) {
       return last;
@@ -193,17 +208,21 @@ export class WebGpuExecutable implements Executable {
 
   #for(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {
     const { block, sharedBytes } = shape;
-    const key = `${block}/${sharedBytes}/${numbers}/${moved}`;
+    const folded = isFolded(shape, this.#driver.limits);
+    const key = `${block}/${sharedBytes}/${numbers}/${moved}/${folded}`;
     const known = this.#loaded.get(key);
     if (known !== undefined) return known;
-    const made = this.#load(shape, numbers, moved);
+    const made = this.#load(shape, numbers, moved, folded);
     this.#loaded.set(key, made);
     return made;
   }
 
-  #load(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {
+  #load(shape: LaunchShape, numbers: readonly number[], moved: readonly number[], folded: boolean): Loaded {
     const { device, info, limits, reports } = this.#driver;
-    const module = compileWgsl(this.#kernel, this.#options([...shape.block], shape.sharedBytes, numbers, moved));
+    const module = compileWgsl(
+      this.#kernel,
+      this.#options([...shape.block], shape.sharedBytes, numbers, moved, folded),
+    );
     const label = `${kernelLabel(this.#kernel)} with ${describeLaunch(shape)}`;
     if (module.sharedBytes > info.limits.maxSharedBytesPerBlock) {
       throw new TsambaRangeError(
@@ -234,6 +253,7 @@ export class WebGpuExecutable implements Executable {
       bytes: new Uint8Array(view.buffer),
       constants: constants && this.#constants(constants.bytes),
       watched: watches ? reports.watch(this.#kernel, module.sites, module.prints) : undefined,
+      folded,
       groups: new Map(),
     };
   }
@@ -268,6 +288,11 @@ export class WebGpuExecutable implements Executable {
     this.#loaded.clear();
     this.#last = undefined;
   }
+}
+
+/** Whether a grid is a row that is longer than WebGPU has one; wider grids run in parts. */
+function isFolded({ grid }: LaunchShape, { maxComputeWorkgroupsPerDimension: along }: GpuLimits): boolean {
+  return grid[0] > along && grid[1] === 1 && grid[2] === 1 && Math.ceil(grid[0] / along) <= along / 2;
 }
 
 function kindOf(binding: WgslBinding): BindingKind {
@@ -308,16 +333,27 @@ function writeValues(
   }
 }
 
+interface Places {
+  readonly number: number;
+  readonly first: Dim3;
+  readonly grid: Dim3;
+  readonly row?: number;
+}
+
+/** As few rows as there can be, of which no block is left over where that is possible with a few more. */
+function rowsOf(blocks: number, most: number): number {
+  const least = Math.ceil(blocks / most);
+  for (let rows = least; rows < 2 * least + 8; rows++) if (blocks % rows === 0) return rows;
+  return least;
+}
+
 /** Writes what depends on the launch alone. */
-function writePlace(
-  words: readonly WgslWord[],
-  view: DataView,
-  { number, first, grid }: { readonly number: number; readonly first: Dim3; readonly grid: Dim3 },
-): void {
+function writePlace(words: readonly WgslWord[], view: DataView, { number, first, grid, row = 0 }: Places): void {
   let at = 0;
   for (const word of words) {
     if (word.kind === 'firstBlock') view.setUint32(at, first[word.axis], true);
     else if (word.kind === 'blocks') view.setUint32(at, grid[word.axis], true);
+    else if (word.kind === 'row') view.setUint32(at, row, true);
     else if (word.kind === 'launchNumber') view.setUint32(at, number, true);
     at += word.kind === 'value' ? 4 * word.words : 4;
   }

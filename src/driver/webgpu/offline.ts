@@ -16,7 +16,13 @@ export const wgslCode: OfflineCode = {
   show({ kernel }) {
     const pointers = kernel.params.filter(({ type }) => type === 'ptr').map(({ index }) => index);
     const buffers = new Map(pointers.map((param) => [param, param]));
-    return compileWgsl(kernel, { name: kernelLabel(kernel), block: BLOCK, sharedBytes: 0, buffers, moved: new Set() })
-      .text;
+    return compileWgsl(kernel, {
+      name: kernelLabel(kernel),
+      block: BLOCK,
+      sharedBytes: 0,
+      buffers,
+      moved: new Set(),
+      folded: false,
+    }).text;
   },
 };

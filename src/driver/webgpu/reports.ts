@@ -36,7 +36,7 @@ export interface Watched {
   faultsRead: number;
 }
 
-/** Numbers from the first launch of a module that nobody has looked at to the last one, at most: they must not fall on the same record. */
+/** Launches of a module that nobody has looked at, at most, before it is looked at. */
 const MOST_PENDING = FAULTS.most / 2;
 
 export class Reports {
@@ -45,6 +45,8 @@ export class Reports {
   readonly #batch: Batch;
   readonly #copies: Copies;
   readonly #dirty = new Set<Watched>();
+  /** Read what has been copied out. */
+  #looks: (() => PromiseLike<void>)[] = [];
 
   constructor(device: GpuDevice, batch: Batch, copies: Copies) {
     this.#device = device;
@@ -67,10 +69,13 @@ export class Reports {
     };
   }
 
-  /** Remembers a launch that is about to be made, and gives its number; `full` where the module has to be looked at soon. */
+  /** Remembers a launch that is about to be made, and gives its number. */
   note(module: Watched, shape: LaunchShape, stream: object, launch: (...args: never[]) => unknown): number {
     const number = this.log.advance();
     const { grid, block, sharedBytes } = shape;
+    const [first] = module.launched;
+    // Their records would be the same.
+    if (first !== undefined && number - first.number >= FAULTS.most) this.#looks.push(...this.#look(module));
     module.launched.push({
       number,
       stream,
@@ -81,17 +86,16 @@ export class Reports {
     return number;
   }
 
-  /** Whether the next launch of a module might fall on the record of one that nobody has looked at. */
-  isFull({ launched: [first] }: Watched): boolean {
-    return first !== undefined && this.log.now.position - first.number >= MOST_PENDING;
+  /** Whether so many launches of a module have not been looked at that it has to be looked at. */
+  isFull({ launched }: Watched): boolean {
+    return launched.length >= MOST_PENDING;
   }
 
   /** Copies out what the launches so far leave; the function that it gives reads it. Undefined where there is nothing to read. */
   begin(): (() => PromiseLike<void>) | undefined {
-    if (this.#dirty.size === 0) return undefined;
-    const looks = [...this.#dirty].flatMap((module) => this.#look(module));
+    const looks = [...this.#looks.splice(0), ...[...this.#dirty].flatMap((module) => this.#look(module))];
     this.#dirty.clear();
-    return () => inTurn(looks);
+    return looks.length === 0 ? undefined : () => inTurn(looks);
   }
 
   #look(module: Watched): (() => PromiseLike<void>)[] {

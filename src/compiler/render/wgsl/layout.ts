@@ -73,10 +73,17 @@ export function layOut(kernel: Kernel, options: WgslOptions, faults: boolean): L
   const words = new Words();
   const starts: string[] = [];
   const one = (word: WgslWord): string => words.take(word)[0] as string;
-  for (const [axis, along] of (['x', 'y', 'z'] as const).entries()) {
-    const index = axis as 0 | 1 | 2;
-    starts.push(`let block_${along} = i32(${one({ kind: 'firstBlock', axis: index })} + group.${along});`);
-    starts.push(`let blocks_${along} = i32(${one({ kind: 'blocks', axis: index })});`);
+  if (options.folded) {
+    starts.push(`let block_x = i32(group.y * ${one({ kind: 'row' })} + group.x);`);
+    starts.push(`let blocks_x = i32(${one({ kind: 'blocks', axis: 0 })});`);
+    starts.push('let block_y = 0i;', 'let blocks_y = 1i;', 'let block_z = 0i;', 'let blocks_z = 1i;');
+    starts.push('if (u32(block_x) >= u32(blocks_x)) { return; }');
+  } else {
+    for (const [axis, along] of (['x', 'y', 'z'] as const).entries()) {
+      const index = axis as 0 | 1 | 2;
+      starts.push(`let block_${along} = i32(${one({ kind: 'firstBlock', axis: index })} + group.${along});`);
+      starts.push(`let blocks_${along} = i32(${one({ kind: 'blocks', axis: index })});`);
+    }
   }
   if (faults) starts.push(`let launch_number = ${one({ kind: 'launchNumber' })};`);
   const values = valuesOf(kernel, words, starts);

@@ -22,6 +22,8 @@ export interface WgslOptions {
   readonly buffers: ReadonlyMap<number, number>;
   /** Parameters whose arrays do not begin where their buffers do. */
   readonly moved: ReadonlySet<number>;
+  /** The grid is a row of blocks, dispatched as several rows: WebGPU has at most 65,535 along an axis. The last row may have more of them than there are. */
+  readonly folded: boolean;
 }
 
 /** One word, or two, of the uniform buffer. */
@@ -30,8 +32,10 @@ export type WgslWord =
   | { readonly kind: 'offset'; readonly param: number }
   /** The parameter's value: two words of 64 bits, low half first; of bool 0 or 1. */
   | { readonly kind: 'value'; readonly param: number; readonly type: ValueType; readonly words: 1 | 2 }
-  /** The first block of this dispatch, and the blocks of the whole grid: a grid of more than 65,535 along an axis runs in parts. */
+  /** The first block of this dispatch, and the blocks of the whole grid: a grid of more than 65,535 along several axes runs in parts. */
   | { readonly kind: 'firstBlock' | 'blocks'; readonly axis: 0 | 1 | 2 }
+  /** Blocks in a row, of a folded grid. */
+  | { readonly kind: 'row' }
   | { readonly kind: 'launchNumber' }
   /** 0, which the compiler cannot know. */
   | { readonly kind: 'zero' };
