@@ -3,7 +3,16 @@
  * publint and arethetypeswrong say of it.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +58,15 @@ function run(cwd: string, file: string, text: string, flags: readonly string[] =
     encoding: 'utf8',
     env: { ...process.env, TSAMBA_DEVICE: 'cpu', TSAMBA_ROC_DRIVER: 'cpu' },
   }).trim();
+}
+
+/** Bytes of a built file and of all that it imports, which Node.js reads before the program begins. */
+function importedBy(entry: string): number {
+  const seen = new Set([entry]);
+  for (const file of seen)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/^(?:import|export)\b.*?"(\.[^"]+)";$/gm))
+      seen.add(join(file, '..', String(path)));
+  return [...seen].reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
 beforeAll(() => {
@@ -98,6 +116,38 @@ describe('the package', () => {
     },
     120_000,
   );
+
+  it('has a source for every line of its maps', () => {
+    const at = join(folder, 'with-koffi/node_modules/tsamba/dist');
+    const maps = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.map'));
+    expect(maps.length).toBeGreaterThan(1000);
+    const lost = maps.flatMap((name) => {
+      const file = join(at, name);
+      const { sources, sourcesContent = [] } = JSON.parse(readFileSync(file, 'utf8')) as {
+        sources: string[];
+        sourcesContent?: (string | null)[];
+      };
+      const isThere = (source: string, k: number): boolean =>
+        typeof sourcesContent[k] === 'string' || existsSync(join(file, '..', source));
+      return sources.filter((source, k) => !isThere(source, k)).map((source) => `${name}: ${source}`);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  // Bounds are a little above what was measured. What pages load is measured in pages.test.ts.
+  it('is no larger to install and to import than it was', () => {
+    const at = join(folder, 'without-koffi/node_modules');
+    const packages = readdirSync(at).filter((name) => !name.startsWith('.'));
+    expect(packages).toEqual(['tsamba']);
+    const files = readdirSync(join(at, 'tsamba'), { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    );
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    const imported = importedBy(join(at, 'tsamba/dist/index.js'));
+    const megabytes = [statSync(tarball).size, bytes, imported].map((size) => size / 1e6);
+    console.log('MB packed, installed, imported by Node.js:', ...megabytes.map((size) => size.toFixed(2)));
+    expect(megabytes.map((size, k) => size < [8.5, 38, 3.6][k])).toEqual([true, true, true]);
+  });
 
   it('brings a conformance suite that runs without a test framework', () => {
     const at = join(folder, 'without-koffi');
@@ -151,7 +201,7 @@ describe('the package', () => {
         originalSource: string;
         originalLine: number;
       };
-      expect(join(chunks, entry.originalSource)).toBe(join(root, source));
+      expect(join(chunks, entry.originalSource)).toBe(join(root, 'dist', source));
       const original = readFileSync(join(root, source), 'utf8').split('\n')[entry.originalLine];
       expect(original).toContain(`function ${name}(`);
     }

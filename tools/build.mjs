@@ -10,7 +10,7 @@
  * `dist/cjs` is the same in CommonJS, with declarations of its own, for what cannot load ES modules: Jest without flags, and tools that
  * resolve packages as Node.js 10 did. Node.js itself never takes it, so that a process has one library and not two.
  *
- * `dist/src` has the sources of what is declared, and declarations have maps to them: an editor that is asked for a definition shows TypeScript.
+ * `dist/src` has the sources, and maps lead to them: an editor that is asked for a definition, or a debugger that steps into the library, shows TypeScript.
  *
  * With `--if-changed` nothing is done where `dist` was built from what is there now.
  */
@@ -71,6 +71,7 @@ const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
 const { smallParser } = await import('./page-parser.mjs');
+const { shipSources } = await import('./sources.mjs');
 
 async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks', output = {} } = {}) {
   rmSync(join(outDir, chunks), { recursive: true, force: true });
@@ -184,6 +185,7 @@ writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 const declared = new Set([...PUBLIC, ...PLUGINS].flatMap((name) => [...declaredBy(name)]));
 shipDeclarations(new Set([...declared, ...declaredBy('testsuite/index')]));
 for (const name of declared) copyDeclaration(name, cjs);
+shipSources(root, dist);
 
 mkdirSync(dirname(stamp), { recursive: true });
 writeFileSync(stamp, inputs);
