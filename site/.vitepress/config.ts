@@ -3,9 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { transformerTwoslash } from '@shikijs/vitepress-twoslash';
-import { createFileSystemTypesCache } from '@shikijs/vitepress-twoslash/cache-fs';
 import { defineConfig } from 'vitepress';
+import { hovers } from './hovers.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const sidebar = JSON.parse(readFileSync(at('../.pages/sidebar.json'), 'utf8'));
@@ -17,35 +16,6 @@ const slugify = (heading: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
     .replaceAll(' ', '-');
-
-const entries = ['cuda', 'roc', 'parallel', 'nccl'];
-const paths = Object.fromEntries(entries.map((name) => [`tsamba/${name}`, [at(`../../dist/${name}/index.d.ts`)]]));
-
-const hovers = process.env['SITE_TYPES'] === '1';
-
-/** Types on hover. Checking every example takes minutes where none is in the cache, so it is left out unless `SITE_TYPES=1` asks for it. */
-function types(): ReturnType<typeof transformerTwoslash> {
-  return transformerTwoslash({
-    explicitTrigger: true,
-    typesCache: createFileSystemTypesCache({ dir: at('./cache/twoslash') }),
-    twoslashOptions: {
-      vfsRoot: at('../..'),
-      handbookOptions: { noErrorValidation: true, noErrors: true },
-      compilerOptions: {
-        target: 10,
-        lib: ['es2023', 'esnext.disposable', 'dom'],
-        module: 99,
-        moduleResolution: 100,
-        strict: true,
-        noUncheckedIndexedAccess: true,
-        skipLibCheck: true,
-        types: ['node'],
-        typeRoots: [at('../../node_modules/@types')],
-        paths: { tsamba: [at('../../dist/index.d.ts')], ...paths },
-      },
-    },
-  });
-}
 
 export default defineConfig({
   srcDir: '.pages',
@@ -63,7 +33,7 @@ export default defineConfig({
     toc: { slugify },
     languages: ['ts', 'js', 'sh', 'json', 'python', 'cpp', 'html', 'glsl'],
     languageAlias: { ptx: 'txt', text: 'txt' },
-    codeTransformers: [...(hovers ? [types()] : [])],
+    codeTransformers: [...(process.env['SITE_TYPES'] === '0' ? [] : [hovers()])],
   },
   themeConfig: {
     logo: '/logo.svg',

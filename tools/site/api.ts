@@ -147,7 +147,7 @@ function nameText(each: Reflection, from: string, taken: Set<string>): string {
   const members = membersOf(each);
   return [
     `## ${each.name}${anchor(each.name, taken)}`,
-    `<span class="kind">${TITLES[each.kind] ?? ''} of <code>${from}</code>${waits}</span>`,
+    `<span class="kind">${kindText(each, calls)} of <code>${from}</code>${waits}</span>`,
     code(declarationText(each)),
     commentText(commented?.comment),
     parameterTable(calls.at(-1) ?? each),
@@ -155,6 +155,11 @@ function nameText(each: Reflection, from: string, taken: Set<string>): string {
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** A value that can be called is a function to its readers. */
+function kindText({ kind }: Reflection, calls: readonly Reflection[]): string {
+  return kind === KIND.variable && calls.length > 0 ? 'function' : (TITLES[kind] ?? '');
 }
 
 function declarationText(each: Reflection): string {
@@ -251,7 +256,7 @@ function overview(entries: readonly Reflection[]): string {
   });
   return `# API reference
 
-Every public name, from its documentation comment. Names without a link are there from another entry point, too. The examples are run by the tests.
+Every public name, with its documentation. Names without a link are also exported by another entry point, which has the link. The tests run every example.
 
 ${parts.join('\n\n')}
 `;

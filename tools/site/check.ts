@@ -1,13 +1,15 @@
 /**
  * Checks the built site: every link and anchor leads somewhere, every page opens in Chromium without an error or a missing file, the
- * program of the start page draws its picture, and axe finds nothing serious in light and dark. `npm run site:check`;
+ * playground works (playground.ts), no page is wider than a phone, and axe finds nothing serious in light and dark. `npm run site:check`;
  * `-- --pictures FOLDER` keeps pictures of some pages, `--samples` opens only those.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, posix } from 'node:path';
 import { Chromium, type Page } from '../../test/support/chromium.ts';
+import { checkPhone, takePictures } from './pictures.ts';
+import { checkPlayground } from './playground.ts';
 import { ROOT } from './stage.ts';
 
 const DIST = join(ROOT, 'site/.vitepress/dist');
@@ -18,11 +20,15 @@ const SAMPLES = [
   'index',
   'quickstart',
   'cuda-for-typescript',
+  'cookbook',
   'cookbook/images',
+  'kernels',
+  'benchmarks',
   'performance',
   'gallery',
   'playground',
   'api/index',
+  'api/tsamba-cuda/cuda-host',
 ];
 
 /** Of VitePress' own theme: headings of its sidebar that fold, and its button for searching. */
@@ -35,16 +41,18 @@ const htmlFiles = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
   .map((name) => name.replaceAll('\\', '/'))
   .filter((name) => name.endsWith('.html') && name !== '404.html');
 checkLinks();
+checkLlms();
 const server = await serve();
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`;
 const browser = await Chromium.start({});
 try {
   const page = await browser.open();
   await openAll(page);
-  await checkPlayground(page);
+  problems.push(...(await checkPlayground(page, addressOf)));
   for (const theme of ['light', 'dark']) await checkAccessibility(page, theme);
+  problems.push(...(await checkPhone(browser, SAMPLES, addressOf)));
   const at = process.argv.indexOf('--pictures');
-  if (at > 0) await takePictures(process.argv[at + 1] ?? 'out');
+  if (at > 0) await takePictures(browser, SAMPLES, addressOf, process.argv[at + 1] ?? 'out');
 } finally {
   await browser.close();
   server.close();
@@ -72,6 +80,18 @@ function checkLinks(): void {
         problems.push(`${name}: ${href}: there is no such heading`);
       }
     }
+  }
+}
+
+/** `llms.txt` as https://llmstxt.org describes it: each entry is a file that there is, with a sentence about it. */
+function checkLlms(): void {
+  const entries = readFileSync(join(DIST, 'llms.txt'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('- '));
+  if (entries.length < 50) problems.push(`llms.txt has ${entries.length} entries`);
+  for (const entry of entries) {
+    const [, path = ''] = /^- \[[^\]]+\]\(([^)]+)\): [A-Za-z0-9`+].{15,}\.$/.exec(entry) ?? [];
+    if (path === '' || fileOf(path.slice(BASE.length)) === undefined) problems.push(`llms.txt: ${entry}`);
   }
 }
 
@@ -126,47 +146,6 @@ async function openAll(page: Page): Promise<void> {
   }
 }
 
-async function checkPlayground(page: Page): Promise<void> {
-  await page.go(addressOf('index.html'));
-  const status = await page.run(`for (let k = 0; k < 300; k++) {
-    const text = document.querySelector('.playground .status')?.textContent ?? '';
-    if (/ms|failed/.test(text)) return text + ' ' + (document.querySelector('.playground pre')?.textContent ?? '');
-    await new Promise((done) => setTimeout(done, 100));
-  } return 'nothing happened in 30 s';`);
-  console.log(`the program of the start page: ${status}`);
-  if (!/\d ms/.test(String(status))) problems.push(`the program of the start page: ${status}`);
-  const colours = await page.run(`const canvas = document.querySelector('.playground canvas');
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    return new Set(new Uint32Array(data.buffer)).size;`);
-  if (Number(colours) < 50) problems.push(`the picture of the start page has ${colours} colours`);
-  await page.go(addressOf('playground.html'));
-  const programs = await page.run(`return document.querySelectorAll('.playground select')[0].options.length;`);
-  for (let k = 1; k < Number(programs); k++) {
-    const outcome = await page.run(`const select = document.querySelector('.playground select');
-      select.value = '${k}'; select.dispatchEvent(new Event('change'));
-      for (let n = 0; n < 600; n++) {
-        await new Promise((done) => setTimeout(done, 50));
-        const text = document.querySelector('.playground .status').textContent;
-        if (/ms|failed/.test(text)) return text + ' ' + (document.querySelector('.playground pre')?.textContent ?? '');
-      } return 'nothing happened';`);
-    if (!/\d ms/.test(String(outcome))) problems.push(`program ${k} of the playground: ${outcome}`);
-  }
-  const codes = await page.run(`const select = document.querySelector('.playground .target select');
-    const codes = [];
-    for (const { value } of [...select.options]) {
-      select.value = value; select.dispatchEvent(new Event('change'));
-      await new Promise((done) => setTimeout(done, 50));
-      codes.push(value + ' ' + document.querySelector('.playground pre.code').textContent);
-    } return codes;`);
-  const signs = ['ir kernel', '(line', '(module', '@compute', '.visible .entry', 'kernel void'];
-  signs.forEach((sign, at) => {
-    const text = String((codes as readonly string[])[at]);
-    if (!text.includes(sign)) problems.push(`the playground shows other code than expected: ${text.slice(0, 200)}`);
-  });
-}
-
 async function checkAccessibility(page: Page, theme: string): Promise<void> {
   const axe = readFileSync(join(ROOT, 'site/node_modules/axe-core/axe.min.js'), 'utf8');
   for (const name of SAMPLES) {
@@ -178,31 +157,5 @@ async function checkAccessibility(page: Page, theme: string): Promise<void> {
       return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) =>
         v.id + ': ' + v.nodes.length + ', such as ' + v.nodes[0].html.slice(0, 140));`)) as string[];
     problems.push(...found.map((line) => `${name} in ${theme}: ${line}`));
-  }
-}
-
-/** Light, dark, and as wide as a phone. */
-async function takePictures(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
-  const views = [
-    { view: 'light', width: 1280, height: 900 },
-    { view: 'dark', width: 1280, height: 900 },
-    { view: 'phone', width: 390, height: 844 },
-  ];
-  for (const { view, width, height } of views) {
-    const { targetId } = await browser.send('Target.createTarget', { url: `${origin}/` });
-    const { sessionId } = await browser.send('Target.attachToTarget', { targetId, flatten: true });
-    const send = (method: string, params = {}): Promise<Record<string, unknown>> =>
-      browser.send(method, params, String(sessionId));
-    await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: view === 'phone' });
-    const theme = view === 'dark' ? 'dark' : 'light';
-    for (const name of SAMPLES) {
-      await send('Runtime.evaluate', { expression: `localStorage.setItem('vitepress-theme-appearance', '${theme}')` });
-      await send('Page.navigate', { url: addressOf(`${name}.html`) });
-      await new Promise((done) => setTimeout(done, 2500));
-      const { data } = await send('Page.captureScreenshot', { format: 'png' });
-      writeFileSync(join(folder, `${name.replaceAll('/', '-')}-${view}.png`), Buffer.from(String(data), 'base64'));
-    }
-    await browser.send('Target.closeTarget', { targetId });
   }
 }

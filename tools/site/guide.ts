@@ -10,7 +10,18 @@ export interface Chapter {
 }
 
 export const GUIDE: readonly Chapter[] = [
-  { title: 'Start', pages: ['quickstart', 'cuda-for-typescript', 'cookbook', 'migration', 'faq'] },
+  { title: 'Start', pages: ['quickstart', 'cuda-for-typescript', 'migration', 'faq'] },
+  {
+    title: 'Cookbook',
+    pages: [
+      'cookbook',
+      'cookbook/arrays',
+      'cookbook/numbers',
+      'cookbook/images',
+      'cookbook/simulation',
+      'cookbook/media',
+    ],
+  },
   { title: 'Writing kernels', pages: ['kernels', 'types', 'numbers', 'math', 'strings-and-dates', 'extending'] },
   {
     title: 'Memory',
@@ -35,10 +46,11 @@ export const GUIDE: readonly Chapter[] = [
   { title: 'Several GPUs, other libraries', pages: ['several-gpus', 'scale', 'interop'] },
   { title: 'Speed and debugging', pages: ['performance', 'profiling', 'debugging', 'simulator', 'benchmarks'] },
   { title: 'Devices', pages: ['nvidia', 'roc', 'opencl', 'webgpu', 'pages', 'cpu', 'bundlers', 'environment'] },
+  { title: 'Tools', pages: ['command-line', 'lint'] },
   { title: 'Reference', pages: ['errors', 'glossary', '../FEATURES', 'numba-topics'] },
   {
     title: 'Project',
-    pages: ['architecture', 'decisions', '../CONTRIBUTING', '../CHANGELOG', '../SECURITY'],
+    pages: ['architecture', 'decisions', '../CONTRIBUTING', 'releasing', '../CHANGELOG', '../SECURITY'],
     collapsed: true,
   },
 ];

@@ -20,7 +20,13 @@ export function writeLlms(pages: readonly SitePage[], output: string, base: stri
     const lines = found.map(({ path, title, summary }) => `- [${title}](${base}${path}.md): ${summary}`);
     return { found, text: `## ${title}\n\n${lines.join('\n')}\n` };
   });
-  writeFileSync(join(output, 'llms.txt'), `${ABOUT}\n${chapters.map(({ text }) => text).join('\n')}`);
+  const more = `## Optional
+
+- [The whole guide in one file](${base}llms-full.txt): all of the above.
+- [Gallery](${base}gallery.md): whole programs, each of which the tests run.
+- [API reference](${base}api/): every public name with its types, errors and an example.
+`;
+  writeFileSync(join(output, 'llms.txt'), `${ABOUT}\n${chapters.map(({ text }) => text).join('\n')}\n${more}`);
   const full = chapters
     .flatMap(({ found }) => found)
     .filter(({ path }) => path !== 'changelog' && path !== 'decisions');

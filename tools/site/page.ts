@@ -22,14 +22,17 @@ export function titleOf(text: string): string {
   return (/^# +(.+)$/m.exec(text)?.[1] ?? 'Untitled').replaceAll('`', '');
 }
 
-/** The first sentences of prose, as plain text. */
+/** The first sentence of prose, as plain text. Lines that lead from page to page are none. */
 export function summaryOf(text: string): string {
   const paragraph = text
     .replace(/^```[\s\S]*?^```$/gm, '')
     .split(/\n{2,}/)
     .map((part) => part.trim())
-    .find((part) => /^[A-Z*`[]/.test(part) && !part.startsWith('|'));
-  const plain = (paragraph ?? '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\s+/g, ' ');
-  const sentence = /^.{20,240}?[.:](?= |$)/.exec(plain)?.[0] ?? plain.slice(0, 200);
+    .find((part) => /^[A-Z*`[0-9]/.test(part) && !/^\[Memory\]/.test(part));
+  const plain = (paragraph ?? '')
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/(?<!\w)\*+(\w[^*]*)\*+/g, '$1')
+    .replace(/\s+/g, ' ');
+  const sentence = /^.{20,}?[.:](?= |$)/.exec(plain)?.[0] ?? plain;
   return sentence.replace(/:$/, '.');
 }

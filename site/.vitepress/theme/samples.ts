@@ -29,7 +29,7 @@ const mandelbrot = cuda.jit((image, left, top, step, limit) => {
     image[y][x][c] = n === limit ? 0 : 255 * wave;
   }
   image[y][x][3] = 255;
-});
+}, { defaultFloat: 'f32' }); // WebGPU has no f64
 
 const image = cuda.deviceArray([height, width, 4], 'uint8');
 await mandelbrot.launchAsync({ threads: [width, height] }, image, -2.2, -0.95, 0.0047, 200);
@@ -74,21 +74,21 @@ for (let generation = 0; generation < generations; generation++) {
 
 const BLOCKS = `import { cuda } from 'tsamba';
 
-// Each block has a colour of its own: 10 x 8 blocks of 64 x 50 threads' worth of pixels.
+// A thread for each pixel; the colour says which block it is in.
 const blocks = cuda.jit((image) => {
   const [x, y] = cuda.grid(2);
   if (x >= image.shape[1] || y >= image.shape[0]) return;
   const inside = cuda.threadIdx.x > 0 && cuda.threadIdx.y > 0;
-  image[y][x][0] = inside ? 40 + 20 * cuda.blockIdx.x : 20;
-  image[y][x][1] = inside ? 90 + 12 * cuda.blockIdx.y : 20;
-  image[y][x][2] = inside ? 230 - 12 * cuda.blockIdx.x : 20;
+  image[y][x][0] = inside ? 40 + 5 * cuda.blockIdx.x : 20;
+  image[y][x][1] = inside ? 90 + 6 * cuda.blockIdx.y : 20;
+  image[y][x][2] = inside ? 230 - 5 * cuda.blockIdx.x : 20;
   image[y][x][3] = 255;
 });
 
 const image = cuda.deviceArray([400, 640, 4], 'uint8');
-await blocks.launchAsync({ grid: [20, 25], block: [32, 16] }, image);
+await blocks.launchAsync({ grid: [40, 25], block: [16, 16] }, image);
 await cuda.present(image, canvas);
-print('20 × 25 blocks of 32 × 16 threads');
+print('40 × 25 blocks of 16 × 16 threads');
 `;
 
 const SUM = `import { cuda } from 'tsamba';
@@ -138,7 +138,7 @@ const julia = cuda.jit((image, cr, ci) => {
   image[y][x][1] = Math.min(255, 3 * n);
   image[y][x][2] = Math.min(255, 9 * n);
   image[y][x][3] = 255;
-});
+}, { defaultFloat: 'f32' }); // WebGPU has no f64
 
 const image = cuda.deviceArray([height, width, 4], 'uint8');
 for (let frame = 0; frame < 60; frame++) {
@@ -250,6 +250,100 @@ const all = (await hits.copyToHostAsync()).reduce((a, b) => a + b, 0);
 print('π is about', (4 * all) / (threads * each));
 `;
 
+const MATMUL = `import { cuda } from 'tsamba';
+
+// Each block of 16 x 16 threads makes a tile of the product, and shares the tiles that it reads.
+const multiply = cuda.jit((a, b, c) => {
+  const left = cuda.shared.array([16, 16], 'f32');
+  const right = cuda.shared.array([16, 16], 'f32');
+  const [tx, ty] = [cuda.threadIdx.x, cuda.threadIdx.y];
+  const [column, row] = cuda.grid(2);
+  let sum = Math.fround(0);
+  for (let k = 0; k < a.shape[1]; k += 16) {
+    left[ty][tx] = a[row][k + tx];
+    right[ty][tx] = b[k + ty][column];
+    cuda.syncThreads();
+    for (let j = 0; j < 16; j++) sum += left[ty][j] * right[j][tx];
+    cuda.syncThreads();
+  }
+  c[row][column] = sum;
+});
+
+const n = 256;
+const random = () => Float32Array.from({ length: n * n }, () => Math.random() - 0.5);
+const [x, y] = [random(), random()];
+const [a, b] = [x, y].map((matrix) => cuda.toDevice(matrix).reshape([n, n]));
+const c = cuda.deviceArray([n, n], 'f32');
+await multiply.launchAsync({ grid: [n / 16, n / 16], block: [16, 16] }, a, b, c);
+const result = (await c.copyToHostAsync()).toArray();
+
+let worst = 0;
+for (let row = 0; row < n; row++)
+  for (let column = 0; column < n; column++) {
+    let sum = 0;
+    for (let k = 0; k < n; k++) sum += x[row * n + k] * y[k * n + column];
+    worst = Math.max(worst, Math.abs(sum - result[row][column]));
+  }
+print(n, '×', n, 'products; the largest difference from JavaScript is', worst.toExponential(1));
+`;
+
+const PATTERNS = `import { cuda } from 'tsamba';
+
+const [width, height, steps] = [160, 100, 2000];
+
+// Two substances that react and spread (Gray and Scott's model). What one thread reads, its neighbours write next.
+const react = cuda.jit((u, v, nextU, nextV, feed, kill) => {
+  const [x, y] = cuda.grid(2);
+  const [h, w] = u.shape;
+  if (x >= w || y >= h) return;
+  const [up, down, left, right] = [(y + h - 1) % h, (y + 1) % h, (x + w - 1) % w, (x + 1) % w];
+  const spreadU = u[up][x] + u[down][x] + u[y][left] + u[y][right] - 4 * u[y][x];
+  const spreadV = v[up][x] + v[down][x] + v[y][left] + v[y][right] - 4 * v[y][x];
+  const reaction = u[y][x] * v[y][x] * v[y][x];
+  nextU[y][x] = u[y][x] + 0.2 * spreadU - reaction + feed * (1 - u[y][x]);
+  nextV[y][x] = v[y][x] + 0.1 * spreadV + reaction - (feed + kill) * v[y][x];
+});
+
+const paint = cuda.jit((v, image) => {
+  const [x, y] = cuda.grid(2);
+  if (x >= image.shape[1] || y >= image.shape[0]) return;
+  const t = Math.min(1, 2.5 * v[y][x]);
+  image[y][x][0] = 255 * t * t;
+  image[y][x][1] = 255 * Math.sqrt(t) * 0.8;
+  image[y][x][2] = 60 + 195 * t;
+  image[y][x][3] = 255;
+});
+
+const inSpot = (i) => Math.hypot(((i % width) % 40) - 20, (Math.floor(i / width) % 50) - 25) < 5;
+const field = (value) => cuda.toDevice(Float32Array.from({ length: width * height }, (_, i) => value(i))).reshape([height, width]);
+let [u, v] = [field((i) => (inSpot(i) ? 0.5 : 1)), field((i) => (inSpot(i) ? 0.25 : 0))];
+let [nextU, nextV] = [field(() => 1), field(() => 0)];
+const image = cuda.deviceArray([height, width, 4], 'uint8');
+for (let step = 1; step <= steps; step++) {
+  await react.launchAsync({ threads: [width, height] }, u, v, nextU, nextV, 0.037, 0.06);
+  [u, v, nextU, nextV] = [nextU, nextV, u, v];
+  if (step % 50 !== 0) continue;
+  await paint.launchAsync({ threads: [width, height] }, v, image);
+  await cuda.present(image, canvas);
+}
+`;
+
+const PRIMITIVES = `import { cuda } from 'tsamba';
+import { inclusiveScan, reduce, sort } from 'tsamba/parallel';
+
+// What CUDA has in CUB and Thrust: whole arrays, with functions of your own.
+const numbers = Int32Array.from({ length: 100_000 }, () => Math.floor(1e6 * Math.random()));
+const x = cuda.toDevice(numbers);
+
+print('largest:', await reduce.async(x, (a, b) => Math.max(a, b)));
+const sums = await inclusiveScan.async(x, 'sum');
+print('running sums:', (await sums.copyToHostAsync()).slice(0, 5).join(' '), '…');
+await sort.async(x);
+const sorted = await x.copyToHostAsync();
+print('sorted:', sorted.slice(0, 8).join(' '), '…', sorted.at(-1));
+print('in order:', sorted.every((value, i) => i === 0 || sorted[i - 1] <= value));
+`;
+
 export const SAMPLES: readonly Sample[] = [
   { name: 'Mandelbrot set', code: MANDELBROT },
   { name: 'Game of Life', code: LIFE },
@@ -258,6 +352,9 @@ export const SAMPLES: readonly Sample[] = [
   { name: 'a · x + y', code: SAXPY },
   { name: 'Julia sets', code: JULIA },
   { name: 'Heat', code: HEAT },
+  { name: 'Patterns of two substances', code: PATTERNS },
   { name: 'Histogram', code: HISTOGRAM },
   { name: 'π by random points', code: PI },
+  { name: 'Matrix product in tiles', code: MATMUL },
+  { name: 'Sort, sums, maximum', code: PRIMITIVES },
 ];
