@@ -5,6 +5,7 @@ import { type ConformanceTest, chapter } from '../suite.ts';
 import { algorithms } from './algorithms.ts';
 import { buffers } from './buffers.ts';
 import { byteKernels } from './bytes.ts';
+import { choices } from './choices.ts';
 import { codecs } from './codecs.ts';
 import { games } from './games.ts';
 import { geometry } from './geometry.ts';
@@ -24,4 +25,5 @@ export const natural: readonly ConformanceTest[] = [
   ...chapter('natural: algorithms', algorithms),
   ...chapter('natural: buffers', buffers),
   ...chapter('natural: signals and graphs', signals),
+  ...chapter('natural: choices and texts', choices),
 ];

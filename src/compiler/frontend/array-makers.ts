@@ -11,7 +11,7 @@ import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
 import type { Evaluation } from './evaluation.ts';
 import { put, putValue } from './sequence-methods.ts';
-import { callValue, eachIndex, eachItem, isSequence, itemOf, knownLength } from './sequences.ts';
+import { callValue, eachIndex, eachItem, isSequence, itemOf, knownLength, withCharacters } from './sequences.ts';
 import { describeValue, isLiteral, literal, type Scope, scalar, UNDEFINED, type Value, type View } from './values.ts';
 
 /** `new Array(n)`: a length, and no values yet. */
@@ -142,7 +142,8 @@ export function arrayFrom(
 
 /** The elements that `from(source, f)` gives. */
 function itemsFrom(ctx: Evaluation, args: readonly Value[], node: CallExpression, scope: Scope, pos: Pos): Value[] {
-  const [source = UNDEFINED, f] = args;
+  const [given = UNDEFINED, f] = args;
+  const source = withCharacters(given);
   const lengthOnly = source.kind === 'record' && source.fields.size === 1 ? source.fields.get('length') : undefined;
   const unfilled = source.kind === 'host' && source.value instanceof Unfilled ? source.value.length : undefined;
   const n =

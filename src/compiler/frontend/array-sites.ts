@@ -15,6 +15,7 @@ import { allocateView, constantView, elementValue, indexView, laneIn, viewValue 
 import { toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { isCallable } from './function-choices.ts';
 import { isSyntax } from './hints.ts';
 import { eitherObject, isObject } from './object-slots.ts';
 import {
@@ -150,10 +151,6 @@ function chosen(ctx: Evaluation, { items }: TupleValue, index: TExpr, pos: Pos):
   return items.reduceRight((others, item, k) =>
     eitherObject(ctx, compare('eq', held, literal(k, pos), pos), item, others, pos),
   );
-}
-
-function isCallable(v: Value): boolean {
-  return v.kind === 'function' || (v.kind === 'host' && typeof v.value === 'function');
 }
 
 /** The members of objects that all have the same ones, as tuples. */

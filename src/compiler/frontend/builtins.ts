@@ -5,10 +5,10 @@
  */
 import type { CallExpression } from 'acorn';
 import { type DType, elemOf, isClamped, isScalarDType, isTimeDType, isVectorDType } from '../../dtype/index.ts';
-import type { ElemType, MathFn } from '../ir/ops.ts';
+import type { MathFn } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
 import type { RoundFn, TExpr } from '../types/tree.ts';
-import { arith, not, truth } from './arithmetic.ts';
+import { arith, bits, not, shift, truth } from './arithmetic.ts';
 import { complexBuiltin, complexCast } from './complex-calls.ts';
 import { fail } from './diagnostics.ts';
 import { elements } from './elements.ts';
@@ -175,16 +175,23 @@ for (const fn of [Number.isFinite, isFinite])
 for (const fn of [Number.isInteger, Number.isSafeInteger])
   define(fn, `Number.${fn.name}`, 1, 1, (a, pos) => ({ k: 'test', fn: 'isInteger', a: arg(a, 0), pos }));
 
-function asBits(to: ElemType, args: readonly TExpr[], pos: Pos): TExpr {
+/** `BigInt.asIntN` and `asUintN`: of fewer bits than 64, by shifts and by a mask. */
+function asBits(to: 'i64' | 'u64', args: readonly TExpr[], pos: Pos): TExpr {
   const width = arg(args, 0);
-  if (width.k !== 'lit' || width.value !== 64)
-    return fail('K102', pos, 'only a width of 64 can be compiled', {
-      help: 'BigInt.asIntN(64, x), or i32(x) for fewer bits',
+  const n = width.k === 'lit' ? Number(width.value) : -1;
+  if (!(Number.isInteger(n) && n >= 0 && n <= 64))
+    return fail('K102', pos, 'the width must be known at compile time and at most 64', {
+      help: 'BigInt.asUintN(64, x)',
     });
   const a = arg(args, 1);
   if (a.k === 'lit' && typeof a.value === 'bigint')
-    return literal(to === 'i64' ? BigInt.asIntN(64, a.value) : BigInt.asUintN(64, a.value), pos);
-  return { k: 'cast', to, a, pos };
+    return literal(to === 'i64' ? BigInt.asIntN(n, a.value) : BigInt.asUintN(n, a.value), pos);
+  const whole: TExpr = { k: 'cast', to, a, pos };
+  if (n === 64) return whole;
+  if (to === 'u64') return bits('and', whole, literal((1n << BigInt(n)) - 1n, pos), pos);
+  if (n === 0) return literal(0n, pos);
+  const unused = literal(BigInt(64 - n), pos);
+  return shift('shr', shift('shl', whole, unused, pos), unused, pos);
 }
 
 /** The call of a known host function; undefined when it is none of them. */

@@ -21,6 +21,7 @@ import type { Evaluation } from './evaluation.ts';
 import { callNative, callOverload } from './extension-calls.ts';
 import { callExternal } from './external-calls.ts';
 import { callIntrinsic } from './intrinsic-calls.ts';
+import { isKnownText, isKnownTextMethod, knownTextMethod } from './known-texts.ts';
 import { memberOf, memberParts } from './members.ts';
 import { supposedMember } from './partial-variables.ts';
 import { isSequenceMethod, sequenceMethod } from './sequence-methods.ts';
@@ -38,7 +39,7 @@ export function callExpression(ctx: Evaluation, node: CallExpression, scope: Sco
   if (callee.type === 'Super') return fail('K101', pos, '`super` cannot be used in a kernel');
   if (callee.type === 'MemberExpression' && !callee.computed && callee.object.type !== 'Super') {
     const name = (callee.property as { name: string }).name;
-    if (ARRAY_METHODS.has(name) || isSequenceMethod(name) || isReduction(name) || isTextMethod(name)) {
+    if (ARRAY_METHODS.has(name) || isSequenceMethod(name) || isReduction(name) || isKnownTextMethod(name)) {
       const object = ctx.parts.evaluate(ctx, callee.object, scope);
       const result = methodOf(ctx, object, name, node, scope, pos);
       if (result !== undefined) return result;
@@ -74,6 +75,8 @@ function methodOf(
     if (name === 'fill' || name === 'reverse') storeTo(ctx, object);
   }
   if (object.kind !== 'host') return undefined;
+  if (isKnownText(object) && isKnownTextMethod(name))
+    return knownTextMethod(ctx, object, name, elements(ctx, node.arguments, scope, pos), pos);
   if (name === 'fill' && object.value instanceof Unfilled) return fillNew(ctx, object.value, node, scope, pos);
   return name === 'from' || name === 'of' ? arrayFrom(ctx, object, name, node, scope, pos) : undefined;
 }

@@ -4,7 +4,17 @@
 import { integerRange, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import { type ElemType, type Expr, isFloat, isInt, type ValueType, widen } from '../ir/ops.ts';
 import type { Pos } from '../source.ts';
-import { isAdaptive, isBlend, isFloatType, isIntegerType, isWide, nameOf, plain, type Type } from '../types/lattice.ts';
+import {
+  isAdaptive,
+  isBlend,
+  isFloatType,
+  isFractional,
+  isIntegerType,
+  isWide,
+  nameOf,
+  plain,
+  type Type,
+} from '../types/lattice.ts';
 import { rangeRead } from '../types/parts.ts';
 import type { TExpr } from '../types/tree.ts';
 import { typeOf } from '../types/typing.ts';
@@ -24,7 +34,7 @@ function withCast(cast: (x: string) => string, pos: Pos): string {
 
 /** How messages call what does not convert. */
 export function described(from: Type): string {
-  return from === 'F' ? 'a fraction' : nameOf(from);
+  return isFractional(from) ? 'a fraction' : nameOf(from);
 }
 
 /** A literal as a constant of type `elem` (widened). `bits`: modulo 2³², so that 32 bits may be written with either sign. */
@@ -236,7 +246,7 @@ export function convert(a: Expr, type: Type, to: ValueType, e: TExpr, indexBits:
       pos,
       use.store === undefined
         ? `${use.what ?? 'this'} needs an integer, but ${x()} is ${described(from)}`
-        : `cannot store ${from === 'F' ? 'a fraction' : `a float (${nameOf(from)})`} to an array of ${target}`,
+        : `cannot store ${isFractional(from) ? 'a fraction' : `a float (${nameOf(from)})`} to an array of ${target}`,
       {
         help: `write ${withCast((v) => `${cast}(${v})`, pos)} to drop the fraction, or ${withCast((v) => `${cast}(Math.round(${v}))`, pos)}`,
       },

@@ -5,7 +5,7 @@ import type { Expression, SpreadElement } from 'acorn';
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { isSequence, itemOf, namedLength } from './sequences.ts';
+import { isSequence, itemOf, namedLength, withCharacters } from './sequences.ts';
 import { describeValue, literal, type Scope, type Value } from './values.ts';
 
 /** Arrays of more elements are not spread. */
@@ -13,7 +13,7 @@ const MOST_SPREAD = 64;
 
 /** The elements from number `from` on of an array whose length is known, read now; any other value as it is. */
 export function spread(ctx: Evaluation, v: Value, pos: Pos, from = 0): Value {
-  if (v.kind !== 'view') return v;
+  if (v.kind !== 'view') return withCharacters(v);
   const n = isSequence(v) ? namedLength(v, pos) : undefined;
   if (n === undefined || n > MOST_SPREAD) return v;
   const items = Array.from({ length: Math.max(0, n - from) }, (_, k) =>

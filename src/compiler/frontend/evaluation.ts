@@ -15,6 +15,7 @@ import { areAlike, eitherView, refuseUnlike } from './array-choices.ts';
 import type { CapturedFunction } from './captured.ts';
 import { complex, refuseComplex, selectComplex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
+import { eitherFunction, isCallable, isSameFunction, withSameFunctions } from './function-choices.ts';
 import type { Hints } from './hints.ts';
 import { isCheap, isStable, neverEnds } from './measures.ts';
 import { eitherObject, hasObject, hold, isObject, putInBox } from './object-slots.ts';
@@ -344,7 +345,8 @@ export class Evaluation extends StatementWriter {
     // One arm is complex: so is the other.
     if (a.kind === 'complex' && !isOptional(b)) b = toComplex(b) ?? b;
     if (b.kind === 'complex' && !isOptional(a)) a = toComplex(a) ?? a;
-    if (a.kind !== b.kind) {
+    // Captured objects are chosen between as those are that the kernel makes.
+    if (a.kind !== b.kind || (a.kind === 'host' && b.kind === 'host' && a.value !== b.value)) {
       a = this.parts.asObject(this, a, pos);
       b = this.parts.asObject(this, b, pos);
     }
@@ -366,8 +368,9 @@ export class Evaluation extends StatementWriter {
       if (a.kind === 'view' && b.kind === 'view' && isArray(a.view) && isArray(b.view) && areAlike(a.view, b.view))
         return { kind: 'view', view: eitherView(this.hints, this.hold(cond), a.view, b.view, pos) };
       if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
-      if (a.kind === 'function' && b.kind === 'function' && a.fn.node === b.fn.node) return a;
+      if (isSameFunction(a, b)) return a;
     }
+    if (isCallable(a) && isCallable(b)) return eitherFunction(this, cond, [thenList, a], [elseList, b], pos);
     if (isAbsent(a) && isAbsent(b) && a.value === b.value) {
       // Used as a statement: c ? f() : g(), c && f().
       this.emit({ k: 'if', cond, then: thenList, else: elseList, pos });
@@ -393,15 +396,16 @@ export class Evaluation extends StatementWriter {
           : 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
       });
     }
-    const own = this.slot(isAbsent(like) ? scalar(literal(0, pos)) : withoutFlag(like), '%choice', pos);
+    let which: TExpr | undefined;
+    const [first, second] = withSameFunctions(() => (which ??= this.hold(cond)), a, b, pos);
+    const form = isAbsent(first) ? second : first;
+    const own = this.slot(isAbsent(form) ? scalar(literal(0, pos)) : withoutFlag(form), '%choice', pos);
     const slot = optional ? withFlag(this, own, this.newLocal('%has', pos, false), pos) : own;
-    const first = a;
-    const second = b;
     const store = (list: TStmt[], v: Value): TStmt[] => [
       ...list,
       ...this.collect(() => this.store(slot, v, 'the result', pos)),
     ];
-    this.emit({ k: 'if', cond, then: store(thenList, first), else: store(elseList, second), pos });
+    this.emit({ k: 'if', cond: which ?? cond, then: store(thenList, first), else: store(elseList, second), pos });
     return slot;
   }
 }

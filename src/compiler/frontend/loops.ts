@@ -14,7 +14,7 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { condition, discard } from './expressions.ts';
 import { keysOf } from './kinds.ts';
-import { isSequence } from './sequences.ts';
+import { isSequence, withCharacters } from './sequences.ts';
 import { describeValue, isLiteral, literal, readLocal, Scope, scalar, type Value } from './values.ts';
 
 function exitUnless(ctx: Evaluation, test: TExpr, pos: Pos): void {
@@ -158,7 +158,7 @@ function iterated(ctx: Evaluation, node: AnyNode, scope: Scope): { readonly over
       if (isSequence(over)) return { over, form: name };
     }
   }
-  return { over: ctx.parts.evaluate(ctx, node, scope), form: 'values' };
+  return { over: withCharacters(ctx.parts.evaluate(ctx, node, scope)), form: 'values' };
 }
 
 /** `for (const key in object)`: the names of its fields, which are known while compiling. */

@@ -16,6 +16,7 @@ import { capturedView, indexView, viewSize, viewValue } from './arrays.ts';
 import { paired } from './complex.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
+import { isKnownText, knownTextMember } from './known-texts.ts';
 import { readField } from './objects.ts';
 import { supposedMember } from './partial-variables.ts';
 import { isMember, isRecord, member } from './record-fields.ts';
@@ -280,7 +281,11 @@ function hostMember(
   const intrinsic = intrinsicName(value);
   if (value instanceof Unfilled && key !== 'length')
     return fail('K311', pos, 'new Array(n) has no values yet', { help: 'write new Array(n).fill(0)' });
-  if (typeof key === 'object') return fail('K223', pos, `${describeValue(object)} cannot be indexed in a kernel`);
+  if (isKnownText(object)) return knownTextMember(object, key, pos);
+  if (typeof key === 'object')
+    return fail('K223', pos, `${describeValue(object)} cannot be indexed by a variable in a kernel`, {
+      help: 'an array can be; of few keys, a switch gives the value of each',
+    });
   if (intrinsic !== undefined) {
     if (/^(threadIdx|blockIdx|blockDim|gridDim)$/.test(intrinsic) && /^[xyz]$/.test(String(key))) {
       return scalar({ k: 'special', name: `${intrinsic}.${key}` as Special, pos });
@@ -301,8 +306,6 @@ function hostMember(
     });
   }
   if ((typeof value !== 'object' && typeof value !== 'function') || !(key in value)) {
-    if (typeof value === 'string')
-      return fail('K312', pos, `${name} is a string: in a kernel it has no property ${key}`);
     const names = typeof value === 'object' && !ArrayBuffer.isView(value) ? Object.getOwnPropertyNames(value) : [];
     const text = `${name} has no property ${key}`;
     const few = intrinsicName(value) === undefined && names.length > 0 && names.length <= 24;

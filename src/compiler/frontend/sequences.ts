@@ -18,6 +18,13 @@ export function isSequence(v: Value): v is Sequence {
   return v.kind === 'tuple' || (v.kind === 'view' && v.view.axes.length > 0);
 }
 
+/** A string that is known as its characters, `for (const c of 'ACGT')`; any other value as it is. */
+export function withCharacters(v: Value): Value {
+  if (v.kind !== 'host' || typeof v.value !== 'string') return v;
+  const items = Array.from(v.value, (c): Value => ({ kind: 'host', value: c, name: JSON.stringify(c) }));
+  return { kind: 'tuple', items };
+}
+
 export function lengthOf(v: Sequence, pos: Pos): TExpr {
   return v.kind === 'tuple' ? literal(v.items.length, pos) : (v.view.axes[0]?.extent ?? literal(0, pos));
 }

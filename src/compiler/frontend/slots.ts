@@ -7,12 +7,14 @@ import type { Local, TExpr, TStmt } from '../types/tree.ts';
 import { areAlike, commonForm, freshChoice, holdView, inForm, refuseUnlike, whichOf } from './array-choices.ts';
 import { complex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
+import { isCallable, isSameFunction } from './function-choices.ts';
 import { flagOf, presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { isNameable, nameFor } from './regions.ts';
 import type { StatementWriter } from './statement-writer.ts';
 import {
   type Axis,
   type Binding,
+  type ClassValue,
   describeValue,
   isAbsent,
   isLiteral,
@@ -100,6 +102,12 @@ function fieldsIn(v: Value): ReadonlyMap<string, Value> {
   return new Map(fields.map(([name, { value, empty }]) => [name, value ?? empty ?? UNDEFINED]));
 }
 
+function hasFunction(v: Value): boolean {
+  return (
+    isCallable(v) || (v.kind === 'tuple' && v.items.some(hasFunction)) || [...fieldsIn(v).values()].some(hasFunction)
+  );
+}
+
 /** What a variable holds and what it would be given, in words that differ. */
 function change(from: Value, to: Value): string {
   const [has, gets] = [describeValue(from), describeValue(to)];
@@ -110,7 +118,9 @@ function change(from: Value, to: Value): string {
       if (a !== b) return `holds ${has} whose ${name} is ${a}, and cannot become one whose ${name} is ${b}`;
     }
   }
-  return `holds ${has} and cannot become ${has === gets ? 'another one like it' : gets}`;
+  const functions = hasFunction(from) && hasFunction(to);
+  const other = functions ? 'one like it with other functions' : 'another one like it';
+  return `holds ${has} and cannot become ${has === gets ? other : gets}`;
 }
 
 /** Stores `value` in the variables of a slot made by `slot`. */
@@ -132,7 +142,9 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
       help:
         from.kind === 'vector'
           ? `start it as a vector: ${from.type.name}(0)`
-          : 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
+          : hasFunction(slot) && hasFunction(from)
+            ? 'choose where it is needed, c ? f : g, or index an array of functions'
+            : 'a variable keeps one kind of value; use another name, or index one array instead of choosing between several',
     });
   };
   const moves: { local: Local; value: TExpr }[] = [];
@@ -191,7 +203,7 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
       }
     } else if (to.kind === 'view' && from.kind === 'view') {
       planView(to.view, from.view);
-    } else if (to.kind === 'function' && from.kind === 'function' && to.fn.node === from.fn.node) {
+    } else if ((to === from && to.kind === 'functions') || isSameFunction(to, from)) {
       return;
     } else if (to.kind === 'host' && from.kind === 'host' && Object.is(to.value, from.value)) {
       return;
@@ -248,10 +260,14 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
 /** Whether two objects have the same number of fields and the same methods. */
 function sameForm(a: Extract<Value, { kind: 'record' }>, b: Extract<Value, { kind: 'record' }>): boolean {
   const [x, y] = [a.type, b.type];
-  // Of an evaluation that was given up there may be another object for the class.
-  const same =
-    x === undefined || y === undefined || x === y || (x.name === y.name && x.captured.node === y.captured.node);
-  return a.fields.size === b.fields.size && same;
+  return a.fields.size === b.fields.size && (x === undefined || y === undefined || isSameClass(x, y));
+}
+
+/** Of an evaluation that was given up there may be another object for a class. What a function of the host makes at each call is another class. */
+function isSameClass(x: ClassValue, y: ClassValue): boolean {
+  if (x === y) return true;
+  const methods = [...x.methods].every(([name, { node }]) => y.methods.get(name)?.node === node);
+  return x.name === y.name && x.captured.fn === y.captured.fn && methods && x.methods.size === y.methods.size;
 }
 
 /** Whether there is an object in a value whose fields are assigned to. */

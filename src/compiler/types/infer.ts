@@ -13,6 +13,7 @@ import {
   isAdaptive,
   isBlend,
   isFloatType,
+  isFractional,
   isHalf,
   isIntegerType,
   isPolymorphic,
@@ -336,6 +337,11 @@ function resolvePolymorphic(
   return any;
 }
 
+/** Data of 8 or 16 bits: of fractions it makes f32, where nothing asks for more digits. */
+function isNarrow(met: Type | undefined): boolean {
+  return met !== undefined && ['s8', 'u8'].includes(plain(met));
+}
+
 /** The type of a group; undefined while something may still come. */
 function decide(g: Group, options: InferOptions, last: boolean): { type: Type; defaulted: boolean } | undefined {
   // A variable that is assigned more than once may be a sum.
@@ -343,7 +349,7 @@ function decide(g: Group, options: InferOptions, last: boolean): { type: Type; d
     g.met !== undefined && isHalf(g.met) && g.cells.some((c) => 'defs' in c && c.defs.length > 1 && isNamed(c))
       ? 'f32'
       : g.met;
-  if (g.bothSigns && met !== undefined && plain(met) === 'i32' && g.polymorphic !== 'F')
+  if (g.bothSigns && met !== undefined && plain(met) === 'i32' && !isFractional(g.polymorphic))
     return { type: isBlend(met) ? 'idx' : 'int', defaulted: false };
   if (met !== undefined && plain(met) === 'u32' && g.cells.some((c) => 'defs' in c && hasOutside(c)))
     met = joinOr(met, 'i32');
@@ -352,11 +358,12 @@ function decide(g: Group, options: InferOptions, last: boolean): { type: Type; d
     return last ? { type: g.isHigh ? 'u64' : 'i64', defaulted: false } : undefined;
   }
   if (met !== undefined && !isAdaptive(met) && !isPolymorphic(met)) {
-    const t = g.polymorphic === 'F' ? joinOr('F', met) : met;
+    const t = isFractional(g.polymorphic) ? joinOr(g.polymorphic, met) : met;
     if (!isPolymorphic(t)) return { type: widened(t), defaulted: false };
   }
   if (!last) return undefined;
   if (g.polymorphic === 'L') return { type: met === 'idx' ? 'idx' : met === 'int' ? 'int' : 'i32', defaulted: false };
+  if (g.polymorphic === 'S' || isNarrow(met)) return { type: 'f32', defaulted: false };
   return { type: options.defaultFloat, defaulted: g.cells.some((c) => 'given' in c) };
 }
 

@@ -2,9 +2,10 @@
  * The types that inference works with, how two of them join, and which conversions happen without being asked for.
  *
  * Besides the machine types there are adaptive integers (`int` of 32 bits, `idx` of the specialisation's index width), which adopt
- * the type of whatever they meet, and three polymorphic classes for values without a type of their own: `L` integer literals, `A`
+ * the type of whatever they meet, and polymorphic classes for values without a type of their own: `L` integer literals, `A`
  * numbers that could be either (arguments), `F` inherently fractional ones (2.5, a quotient of integers, Math.sqrt of an
- * integer); `B` is a bigint literal or argument, polymorphic between i64 and u64. kernel-semantics: "Types".
+ * integer), and among those `S`, fractions of data of 8 and 16 bits, which are f32 unless they meet f64; `B` is a bigint literal or argument,
+ * polymorphic between i64 and u64. kernel-semantics: "Types".
  *
  * An index that meets data of 32 bits or fewer is a blend of both: typed as the data (`i32+` as i32), and as wide as an index, so that
  * `i + offsets[k]` reaches every element. Bit operations and stores cut it to 32 bits, as JavaScript does with any number.
@@ -16,12 +17,12 @@ export type Machine = ValueType;
 /** Floats of 16 bits: kept as the f32 that they are, and rounded by every operation. */
 export type Half = 'f16' | 'bf16';
 export type AdaptiveInteger = 'int' | 'idx';
-export type Polymorphic = 'L' | 'A' | 'F' | 'B';
+export type Polymorphic = 'L' | 'A' | 'F' | 'S' | 'B';
 
 /** What an index has gone into besides data of up to 32 bits. */
 export type Blend = 'i32+' | 'u32+' | 's8+' | 'u8+';
 
-/** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as f32 and with u32 by sign. */
+/** `s8`/`u8` stand for i8…i16 and u8…u16 data: i32 in expressions, but joining with fractions as `S` and with u32 by sign. */
 export type Type = Machine | Half | AdaptiveInteger | Polymorphic | Blend | 's8' | 'u8';
 
 const BLENDS: Readonly<Record<'i32' | 'u32' | 's8' | 'u8', Blend>> = { i32: 'i32+', u32: 'u32+', s8: 's8+', u8: 'u8+' };
@@ -42,7 +43,12 @@ export function widened(t: Type): Type {
 }
 
 export function isPolymorphic(t: Type): t is Polymorphic {
-  return t === 'L' || t === 'A' || t === 'F' || t === 'B';
+  return t === 'L' || t === 'A' || t === 'B' || isFractional(t);
+}
+
+/** Fractional by nature, and without a type so far. */
+export function isFractional(t: Type): t is 'F' | 'S' {
+  return t === 'F' || t === 'S';
 }
 
 export function isAdaptive(t: Type): t is AdaptiveInteger {
@@ -50,7 +56,7 @@ export function isAdaptive(t: Type): t is AdaptiveInteger {
 }
 
 export function isFloatType(t: Type): boolean {
-  return t === 'f32' || t === 'f64' || t === 'F' || isHalf(t);
+  return t === 'f32' || t === 'f64' || isFractional(t) || isHalf(t);
 }
 
 export function isHalf(t: Type): t is Half {
@@ -99,10 +105,11 @@ const RANK: Readonly<Record<Exclude<Type, Blend>, number>> = {
   i64: 9,
   u64: 9,
   F: 10,
-  f16: 11,
-  bf16: 12,
-  f32: 13,
-  f64: 14,
+  S: 11,
+  f16: 12,
+  bf16: 13,
+  f32: 14,
+  f64: 15,
 };
 
 /**
@@ -139,13 +146,15 @@ function joinPlain(a: Exclude<Type, Blend>, b: Exclude<Type, Blend>): Exclude<Ty
     case 'u64':
       return lo === 'i64' || lo === 'i32' || lo === 's8' ? undefined : hi;
     case 'F':
-      if (lo === 's8' || lo === 'u8') return 'f32';
+      if (lo === 's8' || lo === 'u8') return 'S';
+      return isWide(lo) ? undefined : hi;
+    case 'S':
       return isWide(lo) ? undefined : hi;
     case 'f16':
     case 'bf16':
       if (isWide(lo)) return undefined;
       // Only what has no type of its own becomes as narrow: an integer, or a float of the other format, need not fit.
-      return isPolymorphic(lo) ? hi : 'f32';
+      return isPolymorphic(lo) && lo !== 'S' ? hi : 'f32';
     case 'f32':
     case 'f64':
       return isWide(lo) ? undefined : hi;
@@ -186,6 +195,7 @@ export function machine(t: Type, indexBits: 32 | 64, defaultFloat: 'f32' | 'f64'
       return defaultFloat;
     case 'B':
       return 'i64';
+    case 'S':
     case 'f16':
     case 'bf16':
       return 'f32';
@@ -209,6 +219,7 @@ export function nameOf(type: Type): string {
     case 'A':
       return 'number';
     case 'F':
+    case 'S':
       return 'fractional number';
     case 'B':
       return 'bigint';

@@ -16,7 +16,7 @@ function isBeyond(value: number | bigint | boolean): boolean {
 
 function isSigned(type: Type): boolean {
   const t = plain(type);
-  return t === 'i32' || t === 'int' || t === 'idx' || t === 'L';
+  return t === 'i32' || t === 's8' || t === 'u8' || t === 'int' || t === 'idx' || t === 'L';
 }
 
 export class Signs {
@@ -61,6 +61,8 @@ export class Signs {
       case 'uniform':
         return this.#operand(e.a);
       case 'arith':
+        // `x - 2147483648` subtracts what i32 has, with its sign changed.
+        if (e.fn === 'sub' && e.b.k === 'lit' && e.b.value === 2 ** 31) return this.#operand(e.a);
         return e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul' ? this.#either(e, e.a, e.b) : undefined;
       case 'select':
         return this.#either(e, e.a, e.b);

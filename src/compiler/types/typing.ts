@@ -67,6 +67,8 @@ export function typeOf(e: TExpr): Type {
     }
     case 'shift': {
       const t = bitType(typeOf(e.a));
+      // `(word << 28) >> 28` spreads a sign, as in JavaScript, whatever the words are kept as.
+      if (e.fn === 'shr' && t === 'u32' && e.a.k === 'shift' && e.a.fn === 'shl') return 'i32';
       if (e.fn !== 'ushr') return t;
       return t === 'i64' || t === 'B' ? 'u64' : isWide(t) ? t : 'u32';
     }
@@ -136,9 +138,9 @@ function cut({ a, unsigned }: Extract<TExpr, { k: 'toInt' }>): Type {
   if (isWide(t)) return t;
   const q = integerQuotient(a);
   if (q !== undefined) return unsigned ? 'u32' : q === 'idx' ? 'int' : plain(q);
-  if (unsigned || t === 'u32') return 'u32';
-  // Data of any other type becomes i32; an index or a literal stays without a type of its own.
-  return t === 'i32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
+  if (unsigned) return 'u32';
+  // Data becomes i32, that of u32 too; an index or a literal stays without a type of its own.
+  return t === 'i32' || t === 'u32' || t === 's8' || t === 'u8' || isFloatType(t) || t === 'A' ? 'i32' : 'int';
 }
 
 /** The type of a function of floats: that of its operands, or a fraction's. */
@@ -189,6 +191,11 @@ export function meeting(a: TExpr, b: TExpr): Type | undefined {
   const t = join(ta, tb);
   // A literal of the other sign among u32 makes numbers of both signs.
   return t !== undefined && plain(t) === 'u32' && (isOutside(a) || isOutside(b)) ? joinOr(t, 'i32') : t;
+}
+
+/** `10 ** -k`: no integer, as far as anybody can see. */
+function isReciprocal({ fn, b }: Extract<TExpr, { k: 'arith' }>): boolean {
+  return fn === 'pow' && (b.k === 'neg' || (b.k === 'lit' && Number(b.value) < 0));
 }
 
 /** The type in which two operands are compared: u32 with a literal that none is as numbers, as JavaScript compares them. */
