@@ -193,11 +193,6 @@ export function meeting(a: TExpr, b: TExpr): Type | undefined {
   return t !== undefined && plain(t) === 'u32' && (isOutside(a) || isOutside(b)) ? joinOr(t, 'i32') : t;
 }
 
-/** `10 ** -k`: no integer, as far as anybody can see. */
-function isReciprocal({ fn, b }: Extract<TExpr, { k: 'arith' }>): boolean {
-  return fn === 'pow' && (b.k === 'neg' || (b.k === 'lit' && Number(b.value) < 0));
-}
-
 /** The type in which two operands are compared: u32 with a literal that none is as numbers, as JavaScript compares them. */
 export function comparing(a: TExpr, b: TExpr): Type | undefined {
   return isOutside(a) || isOutside(b) ? join(numeric(typeOf(a)), numeric(typeOf(b))) : meeting(a, b);
