@@ -66,8 +66,8 @@ function methodOf(
 ): Value | undefined {
   if (object.kind === 'view' && textType(object) !== undefined) {
     if (isTextMethod(name)) return textMethod(ctx, object, name, elements(ctx, node.arguments, scope, pos), pos);
-    // A part of a string, and not of an array.
-    if (name === 'slice') return textMember(ctx, object, name, pos);
+    // Not those of arrays that have the same name.
+    if (isKnownTextMethod(name)) return textMember(ctx, object, name, pos);
   }
   if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
   if (object.kind === 'tuple' && isSequence(object)) {
