@@ -57,13 +57,14 @@ export async function loadParts(): Promise<void> {
   while (missing.size > 0) await Promise.all([...missing].map((load) => load()));
 }
 
-/** What `work` gives; undefined where it lacks a part. */
+/** What `work` gives; undefined where it lacks a part, which is loaded from here on. */
 export function ifLoaded<R>(work: () => R): R | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof MissingPart) return undefined;
-    throw error;
+    if (!(error instanceof MissingPart)) throw error;
+    error.load().catch(() => undefined);
+    return undefined;
   }
 }
 

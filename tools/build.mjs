@@ -70,7 +70,7 @@ function outside(name) {
 const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
-const { smallParser } = await import('./page-parser.mjs');
+const { divide } = await import('./page-parts.mjs');
 const { shipSources } = await import('./sources.mjs');
 
 async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks', output = {} } = {}) {
@@ -173,12 +173,13 @@ const modules = {
   preserveModulesRoot: join(root, 'src'),
   entryFileNames: ({ name }) => `${name.replace(/^.*node_modules\//, 'packages/')}.js`,
 };
-await bundle(PUBLIC, [forPages, smallParser], { outDir: join(dist, 'page'), output: modules });
+await bundle(PUBLIC, [forPages], { outDir: join(dist, 'page'), output: modules });
 
 const cjs = join(dist, 'cjs');
 await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
 const apart = { chunks: 'plugins/chunks' };
 await bundle(PLUGINS, [], apart);
+divide(join(dist, 'page'), join(dist, 'plugins/rollup.js'), PUBLIC);
 await bundle(['cli/main'], [], { chunks: 'cli/chunks' });
 await bundle(PLUGINS, [withoutImportMeta], { ...apart, format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');

@@ -16,6 +16,7 @@ import {
   type StructDType,
   sameDType,
   type TypedArray,
+  type u8 as U8,
   type ValueOf,
 } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
@@ -43,6 +44,7 @@ import { boundStream, type DeviceMemory, deviceMemoryOf, placement, type StreamO
 import { DeviceRecord, hostRecord, isPlainObject } from './device-record.ts';
 import { upload } from './device-transfer.ts';
 import { MappedNDArray } from './host-array.ts';
+import { isImage, newImage, type PageImage, type Pixels } from './image.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
 import { type NestedInput, ndarray } from './ndarray-create.ts';
@@ -185,13 +187,14 @@ export interface ToDeviceOptions extends StreamOption {
   readonly dtype?: DTypeLike | undefined;
 }
 
-/** Copies host arrays, nested arrays, numbers and records to the device. */
+/** Copies host arrays, nested arrays, numbers, records and pictures of a page to the device. */
 export interface ToDevice<O = ToDeviceOptions> {
   <T, R extends number, N extends Namespace>(object: DeviceNDArray<T, R, N>, options?: O): DeviceNDArray<T, R, N>;
   <T>(object: DeviceRecord<T>, options?: O): DeviceRecord<T>;
   <T extends object>(object: T, options: O & { readonly dtype: StructDType<T> }): DeviceRecord<T>;
   <T, R extends number>(object: NDArray<T, R>, options?: O): DeviceNDArray<T, R, 'cuda'>;
   <A extends TypedArray>(object: A, options?: O): DeviceNDArray<ElementOf<A>, 1, 'cuda'>;
+  (object: PageImage, options?: O): DeviceNDArray<U8, 3, 'cuda'>;
   (object: number, options?: O): DeviceNDArray<F64, 0, 'cuda'>;
   (object: readonly number[], options?: O): DeviceNDArray<F64, 1, 'cuda'>;
   (object: readonly (readonly number[])[], options?: O): DeviceNDArray<F64, 2, 'cuda'>;
@@ -213,6 +216,12 @@ export function copyToContext(context: Context, object: unknown, options: ToDevi
   const copy = flag('copy', options.copy) ?? true;
   const to = options.to ?? undefined;
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
+  if (isImage(object) && to !== undefined) {
+    const image = imageOnDevice(context, object, options);
+    copyToContext(context, image, options);
+    image.dispose();
+    return to;
+  }
   if (to !== undefined) {
     const target = deviceOf(to, context);
     if (target === undefined) {
@@ -225,6 +234,11 @@ export function copyToContext(context: Context, object: unknown, options: ToDevi
       if (copy) target.copyToDevice(value, { stream: options.stream });
     });
     return to;
+  }
+  if (isImage(object)) {
+    const image = imageOnDevice(context, object, options, copy);
+    checkDType(image.dtype, dtype);
+    return image;
   }
   const device = deviceOf(object, context);
   if (device !== undefined) {
@@ -288,6 +302,13 @@ export function givingBack<R>(device: { dispose(): void }, value: unknown, use: 
   } finally {
     if (isBorrowed(device, value)) device.dispose();
   }
+}
+
+/** A new array of a picture of the page: (height, width, 4) of u8, or of f32 where it is a texture of floats. */
+export function imageOnDevice(context: Context, image: object, options: StreamOption, copy = true): DeviceNDArray {
+  const uploaded = (pixels: Pixels): DeviceNDArray =>
+    uploadNew(context, describeHostArray(pixels) as HostMemory, true, options);
+  return newImage(context, image, options, uploaded, copy);
 }
 
 /** A device array over memory that exists. */

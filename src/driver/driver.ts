@@ -215,6 +215,11 @@ export interface Executable {
     stream: StreamHandle | undefined,
     onProgress: ((done: number) => void) | undefined,
   ): PendingLaunch;
+  /**
+   * Makes what launches of this shape need beside what was loaded, so that they find it. Throws MissingPart where a page has not loaded what makes it. Absent where all is made by `load`, and where
+   * nothing is loaded later.
+   */
+  prepare?(shape: LaunchShape): void;
   /** Generated code for `kernel.inspect`: `'wasm'`, `'ptx'`, `'opencl'`, `'js'`. Undefined when not this driver's. */
   inspect(target: string): string | undefined;
   readonly attributes: ExecutableAttributes;
@@ -389,6 +394,15 @@ export interface Picture {
   readonly format: 'rgba8' | 'rgba32f';
 }
 
+/** Where a picture of the page goes: its pixels, four bytes each, or four f32 of a texture of floats. */
+export interface ImagePlace {
+  readonly pointer: Pointer;
+  readonly width: number;
+  readonly height: number;
+  /** A GPUTexture of the device; all else is what browsers copy to one. */
+  readonly isTexture: boolean;
+}
+
 /** What a WebGPU device shares with the program that runs beside it. */
 export interface PageCalls {
   /** The GPUDevice. */
@@ -399,6 +413,8 @@ export interface PageCalls {
   adopt(buffer: unknown): { readonly pointer: number; readonly bytes: number; release(): void };
   /** Enqueues that a canvas shows a picture. `context` is the canvas's own, for WebGPU. */
   present(picture: Picture, context: object): void;
+  /** Enqueues that a picture is copied to where it shall be. Throws TypeError for a texture that cannot be read, and what the browser throws. */
+  read(place: ImagePlace, image: object): void;
 }
 
 /**

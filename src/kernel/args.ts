@@ -7,7 +7,8 @@
 
 import { ArrayMemory } from '../array/array-memory.ts';
 import { type DeviceNDArray, memoryOf } from '../array/device-array.ts';
-import { deviceOf, isBorrowed, isOnDevice } from '../array/device-create.ts';
+import { deviceOf, imageOnDevice, isBorrowed, isOnDevice } from '../array/device-create.ts';
+import { isImage } from '../array/image.ts';
 import type { NDArray } from '../array/ndarray.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import type { ArgType, Layout } from '../compiler/contract.ts';
@@ -45,7 +46,7 @@ export type Typed =
       readonly kind: 'device';
       readonly type: ArrayType;
       readonly array: ArrayMemory;
-      /** The object of another library that was passed, with the view of its memory that was made for this call, which gives it back. */
+      /** The object of another library or the picture that was passed, with the view of its memory that was made for this call, which gives it back. */
       readonly borrowed: { readonly by: object; readonly view: DeviceNDArray } | undefined;
     }
   | HostTyped
@@ -87,6 +88,16 @@ const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
 function typeObject(value: object, context: Context, where: () => string, depth = 0): Typed {
   if (Array.isArray(value)) return typeTuple(value, context, where, depth);
+  if (isImage(value)) {
+    const view = imageOnDevice(context, value, {});
+    const array = memoryOf(view);
+    return {
+      kind: 'device',
+      type: arrayType(array, array.layout, array.pointer),
+      array,
+      borrowed: { by: value, view },
+    };
+  }
   // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
   const device = deviceOf(value, context);
   if (device !== undefined) {

@@ -9,7 +9,7 @@ import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
 import { recording, refuseRecording } from '../memory/recording.ts';
 import type { Enter } from '../memory/turns.ts';
-import { ifLoaded, whenLoaded } from '../on-demand.ts';
+import { ifLoaded, partsAreMissing, whenLoaded } from '../on-demand.ts';
 import { ownValue } from '../options.ts';
 import { type Stream, streamOption } from '../stream/stream.ts';
 import { afterDefault, beforeDefault } from '../stream/transfer-stream.ts';
@@ -205,13 +205,15 @@ export class Launcher {
     const compiled =
       driver.loadLater === undefined ||
       isCompiled(call, launched.shape.wide, ({ types, bits }) => this.state.compiled(context, types, bits));
-    if (!compiled || call.staging?.filling() !== undefined) {
-      return turns.take(context, (enter) => this.#enqueueLater(request, call, enter));
-    }
+    const later = (): Promise<Enqueued> => turns.take(context, (enter) => this.#enqueueLater(request, call, enter));
+    if (!compiled || call.staging?.filling() !== undefined) return later();
+    let begins = true;
     try {
-      return this.#begin(request, call, this.#specialise(call, launched.shape, context));
+      const specialisation = this.#specialise(call, launched.shape, context);
+      begins = !partsAreMissing() || ifLoaded(() => specialisation.prepare(launched.shape)) === true;
+      return begins ? this.#begin(request, call, specialisation) : later();
     } finally {
-      call.letGo();
+      if (begins) call.letGo();
     }
   }
 
@@ -222,6 +224,7 @@ export class Launcher {
       const specialisation = await this.#specialiseLater(call, launched.shape, context);
       await call.staging?.filling();
       refuseAborted(launched);
+      if (partsAreMissing()) await whenLoaded(() => enter(() => specialisation.prepare(launched.shape)));
       return enter(() => this.#begin(request, call, specialisation));
     } finally {
       call.letGo();

@@ -119,6 +119,12 @@ export class Specialisation implements Resource, Kept {
     );
   }
 
+  /** Makes what a launch of this shape needs. Throws MissingPart where a page has not loaded what makes it. */
+  prepare(asked: CheckedShape): true {
+    this.executable.prepare?.(asked.chosenFor === 0 ? asked : this.#choose(asked));
+    return true;
+  }
+
   /** As `launch`, without blocking; undefined where a launch is only enqueued. */
   launchLater(
     asked: CheckedShape,

@@ -190,7 +190,7 @@ export class KernelState {
       const generation = this.#generation;
       const executable = await withinStack(
         () => this.#pos(),
-        async () => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program),
+        () => whenLoaded(() => driver.loadLater?.(plan.program) ?? this.#loadNow(driver, plan.program)),
       ).catch((error: unknown) => refused(error, driver.info.name, this.#pos()));
       if (!context.closed && epoch === context.epoch && generation === this.#generation) {
         return this.#keep(keyOf(types, indexBits), this.#made(context, types, plan, executable));

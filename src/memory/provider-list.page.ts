@@ -5,6 +5,7 @@ import { loadFront } from '../compiler/front.page.ts';
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DriverProvider } from '../driver/driver.ts';
 import { whyNoGpu } from '../driver/webgpu/api.ts';
+import { loadParts } from '../on-demand.ts';
 
 /** A provider that is loaded when a device is opened. */
 function loaded(
@@ -36,7 +37,10 @@ export const PROVIDERS: readonly DriverProvider[] = [
   loaded(
     'simulator',
     () => undefined,
-    async () => (await import('../driver/simulator/index.ts')).simulatorProvider,
+    async () => {
+      const [{ simulatorProvider }] = await Promise.all([import('../driver/simulator/index.ts'), loadParts()]);
+      return simulatorProvider;
+    },
   ),
   loaded('webgpu', whyNoGpu, async () => (await import('../driver/webgpu/index.ts')).webgpuProvider),
 ];

@@ -5,11 +5,12 @@
  * add. Functions that cannot be kernels for their kind alone (native, bound, class, async, generator) end here, with
  * what to write instead.
  */
-import { type AnyNode, type Node, type Options, parse, parseExpressionAt } from 'acorn';
+import type { AnyNode, Node, Options } from 'acorn';
 import type { Pos, SourceText } from '../source.ts';
 import type { FunctionNode } from './captured.ts';
 import { clean } from './clean.ts';
 import { fail } from './diagnostics.ts';
+import { parse, parseExpressionAt } from './parser.ts';
 import { refuseNesting } from './too-deep.ts';
 import { forEachChild, walk } from './walk.ts';
 

@@ -9,6 +9,7 @@ import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { mayBlock } from '../../host/threads.ts';
+import { ifLoaded } from '../../on-demand.ts';
 import { enqueueLaunch, type Running } from '../async-launch.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks, waitsForGrid } from '../cooperative.ts';
@@ -98,6 +99,11 @@ export class CpuExecutable implements Executable {
     const target = this.#host.streamOf(stream);
     this.#blocksOf(asked);
     return enqueueLaunch(this.#host, target, asked, given, (shape, args) => this.#begin(shape, args), onProgress);
+  }
+
+  prepare({ grid, block }: LaunchShape): void {
+    const blocks = grid[0] * grid[1] * grid[2];
+    if (blocks > 0) this.#plans.find(block, blocks);
   }
 
   /** Blocks of a launch; throws for one that cannot be. */
@@ -250,7 +256,7 @@ export class CpuExecutable implements Executable {
   #runParallel(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
     const engine = this.#engine;
     const shared = this.#share(plan, shape, blocks);
-    // Making room may have moved the memory: then this launch goes the other way, by a plan of its own.
+    // Where making room has moved the memory, this launch goes the other way by a plan of its own.
     if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, blocks), shape, blocks);
     const { pool } = engine;
     const { ready } = pool;
@@ -261,14 +267,19 @@ export class CpuExecutable implements Executable {
     return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
   }
 
-  /** The job that a launch is for the pool; undefined when making room for it has moved the memory, and made the plan stale. */
+  /**
+   * The job that a launch is for the pool; undefined when making room for it has moved the memory, and made the plan stale, and in a page that has not loaded what makes the code for several
+   * threads.
+   */
   #share(
     plan: Plan,
     shape: LaunchShape,
     blocks: number,
   ): { readonly job: Job; readonly module: WasmModule } | undefined {
     const engine = this.#engine;
-    const { module, code, run } = this.#plans.parallelOf(plan);
+    const variant = ifLoaded(() => this.#plans.parallelOf(plan));
+    if (variant === undefined) return undefined;
+    const { module, code, run } = variant;
     engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
     if (plan.generation !== engine.memory.generation) return undefined;
     const { pool } = engine;

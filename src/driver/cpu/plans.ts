@@ -8,6 +8,7 @@
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { WasmModule } from '../../compiler/render/wasm/module.ts';
+import { ifLoaded } from '../../on-demand.ts';
 import type { Dim3, LaunchShape } from '../driver.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
@@ -88,7 +89,9 @@ export class Plans {
     const plan = same ? last : this.find(block, blocks);
     if (plan.effort === 'full' || !settled) return plan;
     plan.spent += plan.schedule.expected(blocks);
-    return plan.spent > QUICK_MS ? this.#replace(plan, 'full') : plan;
+    if (plan.spent <= QUICK_MS) return plan;
+    // A page that has not loaded what makes the full code goes on with what it has.
+    return ifLoaded(() => this.#replace(plan, 'full')) ?? plan;
   }
 
   /** The plan for a block shape, made where there is none in the memory as it is now. */
@@ -158,8 +161,9 @@ export class Plans {
   }
 
   #replace(old: Plan, effort: Effort): Plan {
+    const made = this.make(old.block, effort);
     this.#forget(old);
-    return this.#keep(this.make(old.block, effort));
+    return this.#keep(made);
   }
 
   #keep(plan: Plan): Plan {

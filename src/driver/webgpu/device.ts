@@ -88,7 +88,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.memory = new WebGpuMemory(device, this.batch, info.name, info.limits.totalMemory);
     this.copies = new Copies(device, this.memory, this.batch);
     if (shares) {
-      this.page = new WebGpuPage(device, this.memory, this.batch, (api) => this.enter(api));
+      this.page = new WebGpuPage(device, this.memory, this);
       sendBefore(device.queue, () => this.batch.flush());
     }
     this.reports = new Reports(device, this.batch, this.copies);
@@ -153,6 +153,16 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
       void failed.then((known) => {
         if (made !== undefined) made.proven = !known;
       });
+    }
+  }
+
+  /** Posts what the device refuses of commands that are given to it here. */
+  watched(give: () => void, errorOf: (text: string) => DriverError): void {
+    this.device.pushErrorScope('validation');
+    try {
+      give();
+    } finally {
+      void this.#post(this.device.popErrorScope(), errorOf);
     }
   }
 

@@ -77,6 +77,8 @@ export class WebGpuExecutable implements Executable {
   readonly #driver: ExecutableHost;
   readonly #program: Program;
   readonly #loaded = new Map<string, Loaded>();
+  /** Blocks that `prepare` compiled for. */
+  readonly #compiled = new Set<string>();
   readonly #pointers: readonly number[];
   /** As it is for a block of one thread, and arrays that have buffers of their own. */
   readonly #usual: WgslModule;
@@ -204,6 +206,14 @@ export class WebGpuExecutable implements Executable {
     }
     groups.set(key, made);
     return made;
+  }
+
+  /** Compiles once for a block, as if arrays had buffers of their own: others take no other functions of the compiler. */
+  prepare({ block, sharedBytes }: LaunchShape): void {
+    const key = `${block}/${sharedBytes}`;
+    if (this.#compiled.has(key)) return;
+    compileWgsl(this.#kernel, this.#options([...block], sharedBytes, this.#pointers, []));
+    this.#compiled.add(key);
   }
 
   #for(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {

@@ -3,14 +3,11 @@
  * `await cuda.open('webgpu')`, and in Node.js at once, for who waits.
  */
 import { NotSupportedError } from '../../errors.ts';
-import { findNodeModule } from '../../host/index.ts';
-import { whyNoThreads } from '../../host/threads.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
-import { dawnPath, findGpu, type GpuDevice, type GpuInfo, type GpuLimits, whyNoGpu } from './api.ts';
+import { findGpu, type GpuDevice, type GpuInfo, type GpuLimits, whyNoGpu } from './api.ts';
 import { WebGpuDriver } from './device.ts';
 import { wgslCode } from './offline.ts';
-import { RemoteDevice } from './remote.ts';
-import { WaitingWebGpuDriver } from './waiting.ts';
+import { openWaiting } from './own-thread.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
 const LIMITS: readonly (keyof GpuLimits)[] = [
@@ -38,16 +35,8 @@ export const webgpuProvider: DriverProvider = {
     return reason === undefined ? { count: 1 } : { count: 0, reason };
   },
   open: openWebGpu,
-  openNow: openWaiting,
+  openNow: () => openWaiting(LIMITS, FEATURES, (device) => infoOf(device.info, device, true), noAdapter),
 };
-
-/** Opens the device in a thread of its own. Undefined in pages, and where there are no threads. */
-function openWaiting(): WaitingWebGpuDriver | undefined {
-  if (findNodeModule('node:worker_threads') === undefined || whyNoThreads() !== undefined) return undefined;
-  const device = RemoteDevice.open({ path: dawnPath(), limits: LIMITS, features: FEATURES });
-  if (device === undefined) throw noAdapter();
-  return new WaitingWebGpuDriver(device, infoOf(device.info, device, true));
-}
 
 function noAdapter(): NotSupportedError {
   return new NotSupportedError(

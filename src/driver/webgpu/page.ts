@@ -1,11 +1,12 @@
 /**
- * What a WebGPU device shares with the program beside it: its GPUDevice, buffers in and out, and pictures on a canvas, drawn from the buffer that they are in.
+ * What a WebGPU device shares with the program beside it: its GPUDevice, buffers in and out, pictures on a canvas, drawn from the buffer that they are in, and pictures of the page, copied to a
+ * buffer.
  */
-import { TsambaTypeError } from '../../errors.ts';
-import type { PageCalls, Picture, Pointer } from '../driver.ts';
+import { DriverError, TsambaTypeError } from '../../errors.ts';
+import type { ImagePlace, PageCalls, Picture, Pointer } from '../driver.ts';
 import { type GpuBuffer, type GpuDevice, type GpuEncoder, type GpuPipeline, type GpuQueue, USAGE } from './api.ts';
 import type { Batch } from './batch.ts';
-import type { WebGpuMemory } from './memory.ts';
+import type { Location, WebGpuMemory } from './memory.ts';
 
 /** What is used of WebGPU's drawing. */
 interface DrawingDevice extends GpuDevice {
@@ -21,6 +22,23 @@ interface RenderPass {
   setBindGroup(index: number, group: object, offsets: readonly number[]): void;
   draw(vertices: number): void;
   end(): void;
+}
+
+interface GpuTexture {
+  readonly usage: number;
+  readonly dimension: string;
+  readonly sampleCount: number;
+  readonly format: string;
+  createView(options?: object): object;
+  destroy(): void;
+}
+
+/** What is used of textures. */
+interface ReadingDevice extends GpuDevice {
+  createTexture(options: object): GpuTexture;
+  readonly queue: GpuDevice['queue'] & {
+    copyExternalImageToTexture(source: object, target: object, size: readonly number[]): void;
+  };
 }
 
 interface CanvasContext {
@@ -78,6 +96,35 @@ const SHADER = `
 }
 `;
 
+const READER = `
+@group(0) @binding(0) var image: texture_2d<f32>;
+@group(0) @binding(1) var<storage, read_write> words: array<u32>;
+@group(0) @binding(2) var<uniform> place: vec4u; // width, height, first word
+@compute @workgroup_size(8, 8) fn bytes(@builtin(global_invocation_id) at: vec3u) {
+  if (at.x >= place.x || at.y >= place.y) { return; }
+  words[place.z + at.y * place.x + at.x] = pack4x8unorm(textureLoad(image, at.xy, 0));
+}
+@compute @workgroup_size(8, 8) fn floats(@builtin(global_invocation_id) at: vec3u) {
+  if (at.x >= place.x || at.y >= place.y) { return; }
+  let k = place.z + 4u * (at.y * place.x + at.x);
+  let pixel = bitcast<vec4u>(textureLoad(image, at.xy, 0));
+  words[k] = pixel.x;
+  words[k + 1u] = pixel.y;
+  words[k + 2u] = pixel.z;
+  words[k + 3u] = pixel.w;
+}
+`;
+
+/** GPUTextureUsage: COPY_DST, TEXTURE_BINDING and RENDER_ATTACHMENT. */
+const TEXTURE = { copyTarget: 2, binding: 4, attachment: 16 } as const;
+/** Formats that can be read, and what their pixels become. */
+const FORMATS: ReadonlyMap<string, 'bytes' | 'floats'> = new Map([
+  ['rgba8unorm', 'bytes'],
+  ['bgra8unorm', 'bytes'],
+  ['rgba16float', 'floats'],
+  ['rgba32float', 'floats'],
+]);
+
 /** The format that a canvas is shown in at the least cost. */
 function canvasFormat(): string {
   const { navigator } = globalThis as {
@@ -86,21 +133,42 @@ function canvasFormat(): string {
   return navigator?.gpu?.getPreferredCanvasFormat?.() ?? 'bgra8unorm';
 }
 
+/** How a texture is read. Throws TypeError for one that cannot be. */
+function readable({ format, usage, dimension, sampleCount }: GpuTexture): string {
+  const entryPoint = FORMATS.get(format);
+  if (entryPoint !== undefined && dimension === '2d' && sampleCount === 1 && (usage & TEXTURE.binding) !== 0)
+    return entryPoint;
+  throw new TsambaTypeError(
+    'E_IMAGE',
+    `a GPUTexture can be read that is two-dimensional, has one sample, the usage TEXTURE_BINDING and a format of ${[...FORMATS.keys()].join(', ')}; this is ` +
+      `${dimension}, has ${sampleCount} samples, the usages ${usage} and the format ${format}`,
+  );
+}
+
+/** The device's queue, as far as it is used here. */
+interface QueueOfPage {
+  readonly batch: Batch;
+  /** Throws where the device is gone. */
+  enter(api: string): unknown;
+  /** Posts what the device refuses of commands that are given to it. */
+  watched(give: () => void, errorOf: (text: string) => DriverError): void;
+}
+
 export class WebGpuPage implements PageCalls {
   readonly device: GpuDevice;
   readonly #memory: WebGpuMemory;
+  readonly #queue: QueueOfPage;
   readonly #batch: Batch;
-  readonly #enter: (api: string) => unknown;
   readonly #drawings = new Map<string, Drawing>();
+  readonly #readers = new Map<string, GpuPipeline>();
   readonly #place = new Uint32Array(4);
   readonly #configured = new WeakSet<object>();
 
-  /** `enter` throws where the device is gone. */
-  constructor(device: GpuDevice, memory: WebGpuMemory, batch: Batch, enter: (api: string) => unknown) {
+  constructor(device: GpuDevice, memory: WebGpuMemory, queue: QueueOfPage) {
     this.device = device;
     this.#memory = memory;
-    this.#batch = batch;
-    this.#enter = enter;
+    this.#queue = queue;
+    this.#batch = queue.batch;
   }
 
   bufferOf(pointer: Pointer): { readonly buffer: object; readonly offset: number } {
@@ -108,7 +176,7 @@ export class WebGpuPage implements PageCalls {
   }
 
   adopt(given: unknown): { readonly pointer: number; readonly bytes: number; release(): void } {
-    this.#enter('fromGpuBuffer');
+    this.#queue.enter('fromGpuBuffer');
     const buffer = given as GpuBuffer & { readonly usage?: unknown };
     const { size, usage } = typeof given === 'object' && given !== null ? buffer : { size: 0, usage: undefined };
     if (typeof usage !== 'number' || (usage & NEEDED) !== NEEDED) {
@@ -122,7 +190,7 @@ export class WebGpuPage implements PageCalls {
   }
 
   present({ pointer, width, height: _, format }: Picture, context: object): void {
-    this.#enter('present');
+    this.#queue.enter('present');
     const device = this.device as DrawingDevice;
     const canvas = context as CanvasContext;
     const shown = canvasFormat();
@@ -156,6 +224,58 @@ export class WebGpuPage implements PageCalls {
         { binding: 1, resource: { buffer: this.#batch.uniform, size: this.#place.byteLength } },
       ],
     });
+  }
+
+  read({ pointer, width, height, isTexture }: ImagePlace, image: object): void {
+    this.#queue.enter('toDevice');
+    const device = this.device as ReadingDevice;
+    const usage = TEXTURE.copyTarget | TEXTURE.binding | TEXTURE.attachment;
+    const texture = isTexture
+      ? (image as GpuTexture)
+      : device.createTexture({ size: [width, height], format: 'rgba8unorm', usage });
+    try {
+      const target = { texture, premultipliedAlpha: false, colorSpace: 'srgb' };
+      const entryPoint = readable(texture);
+      const place = this.#memory.resolve(pointer, 0, 0, 'toDevice');
+      // What has been recorded may use the memory.
+      this.#batch.flush();
+      const copy = (): void => {
+        if (!isTexture) device.queue.copyExternalImageToTexture({ source: image }, target, [width, height]);
+        this.#copy(entryPoint, texture, place, [width, height]);
+      };
+      // What is known later: a texture of another device, or one that has been destroyed.
+      this.#queue.watched(copy, (text) => new DriverError('E_IMAGE', `a picture cannot be read: ${text}`));
+    } finally {
+      if (!isTexture) texture.destroy();
+    }
+  }
+
+  #copy(
+    entryPoint: string,
+    texture: GpuTexture,
+    { buffer, offset }: Location,
+    [width, height]: readonly [number, number],
+  ): void {
+    const device = this.device;
+    const place = device.createBuffer({ size: 16, usage: USAGE.uniform | USAGE.copyTarget });
+    device.queue.writeBuffer(place, 0, new Uint8Array(Uint32Array.of(width, height, offset / 4, 0).buffer));
+    let pipeline = this.#readers.get(entryPoint);
+    if (pipeline === undefined) {
+      const module = device.createShaderModule({ code: READER, label: 'toDevice' });
+      pipeline = device.createComputePipeline({ layout: 'auto', compute: { module, entryPoint } });
+      this.#readers.set(entryPoint, pipeline);
+    }
+    const view = texture.createView({ dimension: '2d', mipLevelCount: 1, arrayLayerCount: 1 });
+    const resources = [view, { buffer }, { buffer: place }];
+    const entries = resources.map((resource, binding) => ({ binding, resource }));
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }));
+    pass.dispatchWorkgroups(Math.ceil(width / 8), Math.ceil(height / 8), 1);
+    pass.end();
+    device.queue.submit([encoder.finish()]);
+    place.destroy();
   }
 
   #drawing(entryPoint: string, format: string): Drawing {

@@ -1,0 +1,4 @@
+/**
+ * The parser.
+ */
+export { parse, parseExpressionAt } from 'acorn';

@@ -1,0 +1,156 @@
+#!/usr/bin/env node
+/**
+ * `node tools/page-kernels.mjs LIBRARY PLUGIN`: compiles kernels such as most pages have, for the CPU device and for WebGPU, with the half of the library for pages, and prints which functions
+ * they call: by file, where these begin in it, as JSON. What none of them calls, pages load when a kernel does (`page-parts.mjs`).
+ */
+import { Session } from 'node:inspector/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const [library, plugin] = process.argv.slice(2);
+
+/** The text of a module, as bundlers give it to the plugin. */
+const MODULE = `
+import { cuda } from 'tsamba';
+const gain = 3;
+const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
+export const kernels = [
+  [cuda.jit((a, x, y) => {
+    const i = cuda.grid(1);
+    if (i < y.length) y[i] = a * x[i] + y[i];
+  }), 'f32', 'f32[:]', 'f32[:]'],
+  [cuda.jit((y, n) => {
+    for (let i = cuda.grid(1); i < n; i += cuda.gridSize(1)) y[i] *= gain;
+  }), 'f32[:]', 'i32'],
+  [cuda.jit((picture, time) => {
+    const [x, y] = cuda.grid(2);
+    const [height, width] = picture.shape;
+    if (x >= width || y >= height) return;
+    const dx = x / width - 0.5;
+    const dy = y / height - 0.5;
+    const wave = Math.sin(Math.sqrt(dx * dx + dy * dy) * 40 - time);
+    picture[y][x][0] = clamp(255 * wave, 0, 255);
+    picture[y][x][1] = (x ^ y) & 255;
+    picture[y][x][3] = 255;
+  }), 'uint8[:,:,:]', 'f32'],
+  [cuda.jit((from, to) => {
+    const [x, y] = cuda.grid(2);
+    if (x < 1 || y < 1 || x >= to.shape[1] - 1 || y >= to.shape[0] - 1) return;
+    let sum = 0;
+    for (let dy = -1; dy <= 1; dy++) for (let dx = -1; dx <= 1; dx++) sum += from[y + dy][x + dx];
+    to[y][x] = sum / 9;
+  }), 'f32[:,:]', 'f32[:,:]'],
+  [cuda.jit((x, out) => {
+    const part = cuda.shared.array(64, 'f32');
+    const t = cuda.threadIdx.x;
+    const i = cuda.blockIdx.x * cuda.blockDim.x + t;
+    part[t] = i < x.length ? x[i] : 0;
+    cuda.syncThreads();
+    for (let s = 32; s > 0; s >>= 1) {
+      if (t < s) part[t] += part[t + s];
+      cuda.syncThreads();
+    }
+    if (t === 0) cuda.atomic.add(out, 0, part[0]);
+  }), 'f32[:]', 'f32[:]'],
+  [cuda.jit((cells, counts) => {
+    const i = cuda.grid(1);
+    if (i >= cells.length) return;
+    let n = cells[i];
+    let steps = 0;
+    while (n > 1 && steps < 100) {
+      n = n % 2 === 0 ? n >> 1 : 3 * n + 1;
+      steps++;
+    }
+    counts[i] = Math.floor(Math.exp(Math.fround(steps) * 0.1)) | 0;
+  }), 'i32[:]', 'i32[:]'],
+];
+`;
+
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+const { default: tsamba } = await import(pathToFileURL(plugin).href);
+const warn = (message) => {
+  throw new Error(message);
+};
+const { code } = tsamba().transform.handler.call({ warn }, MODULE, '/src/kernels.js');
+const finish = process.exit.bind(process);
+const print = process.stdout.write.bind(process.stdout);
+// Pages have no process, no modules of Node.js and no inspector.
+globalThis.process = undefined;
+
+const { cuda } = await import(pathToFileURL(library).href);
+const text = code
+  .replace('from "tsamba"', `from '${pathToFileURL(library).href}'`)
+  .replace("from 'tsamba'", `from '${pathToFileURL(library).href}'`);
+const { kernels } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+
+const written = cuda.jit(
+  ({ cuda }) =>
+    (a) => {
+      const i = cuda.grid(1);
+      if (i < a.length) a[i] *= 2;
+    },
+  { captures: { cuda } },
+);
+
+const arrays = { 'f32[:]': [64], 'i32[:]': [64], 'uint8[:,:,:]': [8, 8, 4], 'f32[:,:]': [8, 8] };
+
+async function compileAll() {
+  await written.launchAsync({ threads: 3 }, cuda.toDevice(Float32Array.of(1, 2, 3)));
+  for (const [kernel, ...types] of kernels) {
+    const args = types.map((type) =>
+      type in arrays ? cuda.deviceArray(arrays[type], type.slice(0, type.indexOf('['))) : 2,
+    );
+    const flat = types.some((type) => type.includes(','));
+    await kernel.launchAsync(flat ? { threads: [8, 8] } : { grid: 2, block: 64 }, ...args);
+  }
+}
+
+await compileAll();
+Object.defineProperty(globalThis, 'navigator', { value: { gpu: noGpu() } });
+await cuda.open('webgpu');
+await compileAll();
+
+/** A GPU that does nothing: what matters is how kernels are compiled for it. */
+function noGpu() {
+  const nothing = new Proxy(() => nothing, {
+    get: (_, key) => (key === 'then' ? undefined : nothing),
+    apply: () => nothing,
+  });
+  const limits = new Proxy(
+    {},
+    { get: (_, key) => (key === 'maxStorageBuffersPerShaderStage' ? 8 : /Size$/.test(key) ? 2 ** 28 : 256) },
+  );
+  const queue = { submit() {}, writeBuffer() {}, onSubmittedWorkDone: async () => undefined };
+  const buffer = (size) => ({
+    size,
+    mapAsync: async () => undefined,
+    getMappedRange: () => new ArrayBuffer(size),
+    unmap() {},
+    destroy() {},
+  });
+  const known = {
+    queue,
+    limits,
+    features: new Set(),
+    lost: new Promise(() => undefined),
+    createBuffer: ({ size }) => buffer(size),
+    popErrorScope: async () => null,
+    createComputePipelineAsync: async () => nothing,
+  };
+  const device = new Proxy(known, { get: (_, key) => known[key] ?? (key === 'then' ? undefined : nothing) });
+  const adapter = { limits, features: new Set(), info: {}, requestDevice: async () => device };
+  return { requestAdapter: async () => adapter };
+}
+
+const { result } = await session.post('Profiler.takePreciseCoverage');
+const called = {};
+for (const { url, functions } of result) {
+  if (url.startsWith('file:'))
+    called[fileURLToPath(url)] = functions
+      .filter(({ ranges: [{ count }] }) => count > 0)
+      .map(({ ranges: [{ startOffset }] }) => startOffset);
+}
+print(JSON.stringify(called), () => finish(0));
