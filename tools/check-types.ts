@@ -38,6 +38,7 @@ const COMBINATIONS: readonly Combination[] = [
     options: { verbatimModuleSyntax: false, isolatedModules: false, moduleDetection: 'auto' },
   },
   { name: 'without the DOM', files: STRICT, options: { target: 'es2022', lib: ['es2022'] } },
+  { name: 'pages', files: ['pages.ts'], options: { target: 'es2022', lib: ['es2022', 'dom'] } },
   { name: 'bundler resolution', files: STRICT, options: { module: 'esnext', moduleResolution: 'bundler' } },
   { name: 'not strict', files: [...LOOSE, 'rows.ts'], options: NOT_STRICT },
   {

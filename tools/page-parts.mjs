@@ -32,15 +32,23 @@ export function divide(page, plugin, entries) {
   const files = entries.map((name) => join(page, `${name}.js`));
   const all = reached(files, next, read);
   const others = reached(files, (module) => (stops(module) ? [] : next(module)), read);
-  const roots = [...all]
-    .filter(({ file }) => BEGUN_AGAIN.test(file))
-    .flatMap(({ imports, loads }) => [...imports, ...loads]);
-  // What these load by `import()` is a part already.
-  const divided = [...reached(roots, (module) => [...module.imports].map(read), read)].filter(
-    (module) => !others.has(module) && DIVIDED.test(module.file),
-  );
+  const reachedFrom = (which) => {
+    const roots = [...all].filter(({ file }) => BEGUN_AGAIN.test(file) && which.test(file));
+    // What these load by `import()` is a part already.
+    return reached(
+      roots.flatMap(({ imports, loads }) => [...imports, ...loads]),
+      (module) => [...module.imports].map(read),
+      read,
+    );
+  };
+  const divided = [...reachedFrom(/./)].filter((module) => !others.has(module) && DIVIDED.test(module.file));
+  const everywhere = reachedFrom(/compiler|webgpu/);
   const moving = whatMoves(divided, all, calledFirst(page, plugin), read);
-  new Division(page, moving, read).write(divided);
+  // Two parts, so that pages which compute on WebGPU load nothing of the CPU device.
+  new Division(page, moving, read).write([
+    { name: 'rest', modules: divided.filter((module) => everywhere.has(module)) },
+    { name: 'cpu-rest', modules: divided.filter((module) => !everywhere.has(module)) },
+  ]);
 }
 
 /** Where the functions begin that most kernels call, by file. */
@@ -123,14 +131,12 @@ class Division {
     this.#read = read;
   }
 
-  write(divided) {
-    const modules = divided.filter((module) => this.#moved(module).length > 0);
-    for (const module of modules) {
-      for (const [name, onlyCalled] of this.#moved(module).flatMap((item) => [...item.references])) {
-        const item = itemOf(module, name, this.#read);
-        // What is compared or kept is the same for all: what stands in its place.
-        if (this.#moving.has(item) && item.isFunction && !onlyCalled) this.#moving.set(item, true);
-      }
+  write(parts) {
+    const divided = parts.flatMap(({ modules }) => modules);
+    for (const [name, onlyCalled, module] of divided.flatMap((module) => this.#used(module))) {
+      const item = itemOf(module, name, this.#read);
+      // What is compared or kept is the same for all: what stands in its place.
+      if (this.#moving.has(item) && item.isFunction && !onlyCalled) this.#moving.set(item, true);
     }
     const used = new Set();
     for (const [item, isUsed] of this.#moving) {
@@ -140,19 +146,21 @@ class Division {
       used.add(name);
       this.#names.set(item, name);
     }
-    for (const module of modules) this.#divide(module);
-    const part = join(this.#page, 'compiler/rest.js');
-    const all = join(this.#page, 'compiler/all-rest.js');
-    const lists = modules.map((module) => {
-      const names = this.#moved(module)
-        .filter((item) => this.#names.has(item))
-        .map((item) => as(item.name, this.#names.get(item)));
-      return names.length === 0 ? '' : `export { ${names.join(', ')} } from "${path(all, restOf(module))}";\n`;
-    });
-    writeFileSync(all, lists.join(''));
-    writeFileSync(
-      part,
-      `import { onDemand } from "../on-demand.js";\nconst part = onDemand(() => import("./all-rest.js"));\nconst rest = () => part.now();\nexport { rest };\n`,
+    for (const { name, modules } of parts) {
+      const part = join(this.#page, `compiler/${name}.js`);
+      const all = join(this.#page, `compiler/all-${name}.js`);
+      writeFileSync(all, modules.map((module) => this.#divide(module, all, part)).join(''));
+      writeFileSync(
+        part,
+        `import { onDemand } from "../on-demand.js";\nconst part = onDemand(() => import("./all-${name}.js"));\nconst rest = () => part.now();\nexport { rest };\n`,
+      );
+    }
+  }
+
+  /** What the moved items of a module name, and whether they only call it. */
+  #used(module) {
+    return this.#moved(module).flatMap((item) =>
+      [...item.references].map(([name, onlyCalled]) => [name, onlyCalled, module]),
     );
   }
 
@@ -160,8 +168,10 @@ class Division {
     return [...module.items.values()].filter((item) => this.#moving.has(item));
   }
 
-  #divide(module) {
+  /** Divides a module; what `all` is to export of it. */
+  #divide(module, all, part) {
     const moved = this.#moved(module);
+    if (moved.length === 0) return '';
     const wanted = new Map();
     const own = new Set();
     const want = (file, name, local) => wanted.set(file, (wanted.get(file) ?? new Map()).set(local, name));
@@ -192,11 +202,13 @@ class Division {
         `export { ${exports.join(', ')} };\n`,
       ].join('\n'),
     );
-    this.#leave(module, moved, own);
+    this.#leave(module, moved, own, part);
+    const names = moved.filter((item) => this.#names.has(item)).map((item) => as(item.name, this.#names.get(item)));
+    return names.length === 0 ? '' : `export { ${names.join(', ')} } from "${path(all, file)}";\n`;
   }
 
   /** Writes what is left of a module. Its lines stay where they are, so that its source map holds. */
-  #leave(module, moved, needed) {
+  #leave(module, moved, needed, part) {
     const text = new MagicString(module.text);
     const lines = (code) => code.replaceAll(/[^\n]/g, '');
     const gone = new Set();
@@ -224,11 +236,13 @@ class Division {
     const exported = new Map([...module.exported].filter(([, name]) => !gone.has(name)));
     for (const name of needed) exported.set(name, name);
     const list = [...exported].map(([name, local]) => as(local, name)).join(', ');
-    const part = path(module.file, join(this.#page, 'compiler/rest.js'));
     const code = text
       .toString()
       .replace(/^export \{[^}]*\};$/m, (whole) => lines(whole))
-      .replace(/(?=\/\/# sourceMappingURL=|$(?![\s\S]))/, `export { ${list} };\nimport { rest } from "${part}";\n`);
+      .replace(
+        /(?=\/\/# sourceMappingURL=|$(?![\s\S]))/,
+        `export { ${list} };\nimport { rest } from "${path(module.file, part)}";\n`,
+      );
     writeFileSync(module.file, code);
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { DeviceRecord } from '../array/device-record.ts';
+import type { PageImage } from '../array/image.ts';
 import type { Namespace, NamespaceMark, RankMark } from '../array/rank.ts';
 import type { ExecutableAttributes } from '../driver/driver.ts';
 import type { DType, PlainName } from '../dtype/index.ts';
@@ -56,10 +57,14 @@ export interface ForeignArgument<T> {
 
 type HostArray<T, R extends number> = HostArgument<T, R> | ForeignArgument<T> | (R extends 1 ? PlainData<T> : never);
 
+/** A picture of the page goes where (height, width, 4) of u8 is wanted. */
+type ImageArgument<T, R extends number> = 3 extends R ? ([NameOf<T>] extends ['u8'] ? PageImage : never) : never;
+
 type ArrayArgument<T, R extends number, N extends Namespace> =
   | DeviceArgument<T, R, N>
   | SmartArgument<T, R>
   | HostArray<T, R>
+  | ImageArgument<T, R>
   | Hinted<DeviceArgument<T, R, N> | HostArray<T, R>>;
 
 /** One record: on the device, or a 0-d array on the host. */

@@ -14,6 +14,7 @@ import { openCpu } from '../../src/driver/cpu/index.ts';
 import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { openOpenCL } from '../../src/driver/opencl/index.ts';
 import { simulatorProvider } from '../../src/driver/simulator/index.ts';
+import { webgpuProvider } from '../../src/driver/webgpu/index.ts';
 import {
   bf16,
   bool,
@@ -51,11 +52,12 @@ export type Observer = (
 
 export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
 /** Those that any machine has, and the first OpenCL device, which may be missing and whose crash ends the process. */
-export type DeviceName = (typeof DEVICE_NAMES)[number] | 'opencl';
+export type DeviceName = (typeof DEVICE_NAMES)[number] | 'opencl' | 'webgpu';
 
 export function openDevice(name: DeviceName, observer?: Observer): BlockingDriver {
   if (name === 'simulator') return simulatorProvider.open(0);
   if (name === 'opencl') return openOpenCL(0);
+  if (name === 'webgpu') return openWebGpu();
   const pipeline = observer && {
     prepare: wasmPipeline.prepare,
     compile: (kernel: Kernel, variant: Parameters<typeof wasmPipeline.compile>[1]) => {
@@ -73,6 +75,12 @@ export function openDevice(name: DeviceName, observer?: Observer): BlockingDrive
     scalarFirst: false,
     pipeline,
   });
+}
+
+function openWebGpu(): BlockingDriver {
+  const device = webgpuProvider.openNow?.(0);
+  if (device === undefined) throw new Error('there is no WebGPU device that a thread can wait for');
+  return device;
 }
 
 /** A host array that a kernel captures. */
@@ -102,7 +110,7 @@ export function argumentTypes(p: Program): ArgType[] {
   return [...arrays, ...p.scalars.map((s): ArgType => ({ kind: 'scalar', type: s.t }))];
 }
 
-export function compileProgram(p: Program): Kernel {
+export function compileProgram(p: Program, defaultFloat: 'f32' | 'f64' = 'f64'): Kernel {
   const fn = captureFunction(functionOf(p), { captures: captures(p) });
   const { kernel } = compileKernel(fn, argumentTypes(p), {
     name: 'kernel',
@@ -110,7 +118,7 @@ export function compileProgram(p: Program): Kernel {
     contract: false,
     fastMath: false,
     debug: false,
-    defaultFloat: 'f64',
+    defaultFloat,
     indexBits: p.indexBits,
   });
   verify(kernel, 'lowered');
@@ -172,7 +180,7 @@ export function check(
   const expected = outcome(p);
   let kernel: Kernel;
   try {
-    kernel = compileProgram(p);
+    kernel = compileProgram(p, p.defaultFloat ?? 'f64');
   } catch (error) {
     if (p.risky && codeOf(error) === 'K319') return undefined;
     // A function that only gives an element, under `??`: refused on purpose, because JavaScript would test the index.
@@ -194,11 +202,14 @@ export function check(
       const printed = linesDiffer(expected.lines, lines);
       if (printed !== undefined) return { device: name, kind: 'prints', what: printed };
     } catch (error) {
+      // What WebGPU has not at all.
+      if (device.info.kind === 'webgpu' && codeOf(error) === 'E_ATOMIC64') continue;
       if (expected instanceof Refused && codeOf(error) === 'E_KERNEL_FAULT') {
         const text = textOf(error).replaceAll(/(\d),(?=\d)/g, '$1, ');
         if (expected.parts.every((part) => text.includes(part))) continue;
         // Where threads run at the same time, any that fails may be the first to say so.
-        if (['nvidia', 'opencl'].includes(device.info.kind) && /index -?\d+ is out of range/.test(text)) continue;
+        if (['nvidia', 'opencl', 'webgpu'].includes(device.info.kind) && /index -?\d+ is out of range/.test(text))
+          continue;
         return { device: name, kind: 'reports another fault', what: `${text}\nmust be ${expected.message}` };
       }
       return { device: name, kind: `throws ${codeOf(error)}`, what: textOf(error) };

@@ -339,6 +339,8 @@ export type Stmt =
     };
 
 export interface Program {
+  /** What numbers are whose type nothing decides: f64 where this is absent. */
+  readonly defaultFloat?: 'f32';
   readonly seed: number;
   readonly grid: number;
   readonly block: readonly [number, number];
