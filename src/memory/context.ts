@@ -43,6 +43,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   readonly namespace: string;
   /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
   readonly turns: Turns;
+  /** Calls that wait for work of this context; closing it in order waits until they have been told. */
   readonly listeners: Listeners = new Listeners();
   /** Whether `copyToHost` waits also where it is given a stream, which then only says after what it comes: so in `roc`. */
   readonly readsWait: boolean;

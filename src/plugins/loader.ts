@@ -7,10 +7,15 @@ import { chainedMap, ownMap } from './transform.ts';
 
 /** What is used of a loader's context. */
 export interface LoaderContext {
+  /** The absolute path of the module. */
   readonly resourcePath: string;
+  /** The folder of the project, which names of files in errors are relative to. */
   readonly rootContext?: string;
+  /** The options that the rule of the bundler's configuration gives the loader. */
   getOptions(): PluginOptions;
+  /** Shows a warning with the module's name; the build goes on. */
   emitWarning(warning: Error): void;
+  /** Called once with the module's new text and its source map, or with an error. */
   callback(error: Error | null, code?: string, map?: unknown): void;
 }
 

@@ -73,7 +73,9 @@ export class Profile<R = unknown> {
    */
   save(file: string): string {
     return writeTrace(checkFile('save', file), this.trace());
-  } /** A short description with the number of events and the duration; `String(profile.summary())` is the table. */
+  }
+
+  /** A short description with the number of events and the duration; `String(profile.summary())` is the table. */
   toString(): string {
     return `Profile(${this.events.length} events, ${this.duration.toFixed(1)} ms)`;
   }

@@ -79,7 +79,9 @@ export class Event {
   /** The context, and so the device, that the event belongs to. */
   get context(): Context {
     return this.#resource.context;
-  } /** Whether the event can measure times: false with the option `timing: false`. */
+  }
+
+  /** Whether the event can measure times: false with the option `timing: false`. */
   get timing(): boolean {
     return this.#timing;
   }
