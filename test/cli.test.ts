@@ -53,7 +53,7 @@ describe('the command line', () => {
     [['--toString'], 'there is no option --toString; see tsamba x --help'],
     [['--device'], '--device needs a value: --device kind'],
     [['--json=1'], '--json takes no value, got 1'],
-    [['a', 'b'], 'what is b? See tsamba x --help'],
+    [['a', 'b'], 'unexpected: b; see tsamba x --help'],
   ])('refuses %j', (args, message) => {
     expect(() => readArguments('x', args, table, 1)).toThrow(message);
   });
@@ -136,7 +136,7 @@ describe('the built command', () => {
     ]);
     expect(ptx.stdout).toContain('.target sm_80');
     expect(ptx.stdout).toContain('mul.f32');
-    expect(none.stderr).toMatch(/did you mean scale\? It makes\n {2}scale\(\w+, \w+\)\n {2}broken\(\w+\)/);
+    expect(none.stderr).toMatch(/did you mean scale\? It has:\n {2}scale\(\w+, \w+\)\n {2}broken\(\w+\)/);
     expect(bad.stderr).toContain('K221');
     expect([ptx.code, none.code, bad.code]).toEqual([0, 2, 1]);
   });

@@ -23,7 +23,7 @@ const USUAL: readonly DeviceKind[] = KIND_NAMES.filter((kind) => kind !== 'simul
 export const bench: Command = defineCommand({
   name: 'bench',
   usage: '[--device kind] [--json]',
-  summary: 'times a few kernels beside plain JavaScript, and copies, on the devices of this machine',
+  summary: 'times a few kernels, compared with plain JavaScript, and copies, on the devices of this machine',
   options: {
     device: { value: KIND_NAMES.join('|'), help: 'only these devices' },
     json: { help: 'prints JSON' },

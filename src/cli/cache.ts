@@ -8,7 +8,7 @@ import { bytesText, rowsText } from './text.ts';
 export const cache: Command = defineCommand({
   name: 'cache',
   usage: 'info|clear [--json]',
-  summary: 'shows or clears the machine code of kernels that is kept on disk',
+  summary: 'shows or clears the compiled kernels that are kept on disk',
   options: { json: { help: 'prints JSON' } },
   words: 1,
   notes: 'TSAMBA_CACHE_DIR names the folder; TSAMBA_CACHE=0 turns the cache off.',
@@ -29,7 +29,7 @@ export const cache: Command = defineCommand({
     }
     const remaining = left.reduce((sum, { files }) => sum + files, 0);
     if (action === 'info' || remaining === 0) return EXIT.ok;
-    console.error(`${remaining} files could not be removed: their folder belongs to another user`);
+    console.error(`${remaining} files could not be removed: the folder belongs to another user`);
     return EXIT.failed;
   },
 });

@@ -65,7 +65,7 @@ export function defineCommand(definition: Definition): Command {
 
 /** The help of a command. */
 export function helpOf(line: string, summary: string, options: OptionTable, notes?: string): string {
-  const rows = Object.entries({ ...options, help: { help: 'prints this' } }).map(
+  const rows = Object.entries({ ...options, help: { help: 'prints this help' } }).map(
     ([key, { value, help }]: [string, OptionRow]) =>
       [`--${key}${value === undefined ? '' : ` ${value}`}`, help] as const,
   );
@@ -97,7 +97,7 @@ export function readArguments(command: string, args: readonly string[], table: O
     options.set(name, value);
   }
   if (rest.length > words) {
-    throw usageError(`what is ${rest.slice(words).join(' ')}? See tsamba ${command} --help`);
+    throw usageError(`unexpected: ${rest.slice(words).join(' ')}; see tsamba ${command} --help`);
   }
   return { options, rest };
 }

@@ -92,9 +92,9 @@ function diagnosisText({ kind, index, name, verdict, attempts, problem, remedy }
 export const doctor: Command = defineCommand({
   name: 'doctor',
   usage: '[--device kind] [--json]',
-  summary: 'runs kernels on each device, compares the results, and names the remedy for what is wrong',
+  summary: 'runs kernels on each device, checks the results, and says how to fix what is wrong',
   options: {
-    device: { value: KIND_NAMES.join('|'), help: 'only these devices, one of which must be there' },
+    device: { value: KIND_NAMES.join('|'), help: 'only devices of this kind; it is a failure if there are none' },
     json: { help: 'prints JSON' },
   },
   notes:

@@ -178,7 +178,7 @@ function deviceText(row: DeviceRow): string {
 export const info: Command = defineCommand({
   name: 'info',
   usage: '[--json]',
-  summary: 'what this machine has for kernels, and why a device is not used',
+  summary: 'lists the devices of this machine, versions and settings, and says why a device is not used',
   options: { json: { help: 'prints JSON' } },
   async run({ options }) {
     const report = await makeReport();

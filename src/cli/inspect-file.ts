@@ -49,11 +49,11 @@ function named(exports: Readonly<Record<string, unknown>>, made: readonly ToolVi
 /** The kernel that is meant, or why that is not known. */
 function choose(kernels: readonly Found[], { file, name }: Inspection): Found | string {
   const list = (): string => kernels.map((found) => `\n  ${found.name}${describe(found)}`).join('');
-  if (kernels.length === 0) return `${file} makes no kernels: nothing in it is given to jit`;
+  if (kernels.length === 0) return `${file} has no kernels: it passes nothing to jit`;
   if (name === undefined) {
     const [only] = kernels;
     if (only !== undefined && kernels.length === 1) return only;
-    return `${file} makes ${kernels.length} kernels: name one of${list()}`;
+    return `${file} has ${kernels.length} kernels; name one of them:${list()}`;
   }
   const found = kernels.find((one) => one.name === name) ?? kernels.find(({ kernel }) => kernel.name === name);
   if (found !== undefined) return found;
@@ -61,7 +61,7 @@ function choose(kernels: readonly Found[], { file, name }: Inspection): Found | 
     name,
     kernels.map((one) => one.name),
   );
-  return `${file} makes no kernel ${name}${near === undefined ? '' : `; did you mean ${near}?`} It makes${list()}`;
+  return `${file} has no kernel ${name}${near === undefined ? '.' : `; did you mean ${near}?`} It has:${list()}`;
 }
 
 /** `(a, x, y), compiled for (f32, f32[::1], f32[::1])`. */
@@ -80,7 +80,7 @@ function compileFor(found: Found, { types }: Inspection): Inspected | undefined 
     if (kernel.stats.specialisations.length > 0) return undefined;
     const example = exampleTypes(found.parameters().length);
     return {
-      problem: `which types does ${found.name}${describe(found)} take? Name them: --types '${example}', or give jit a signature`,
+      problem: `give the types of the arguments of ${found.name}${describe(found)}: --types '${example}', or give jit a signature`,
       isUsage: true,
     };
   }

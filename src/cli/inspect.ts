@@ -53,10 +53,10 @@ export const inspect: Command = defineCommand({
   },
   words: 2,
   notes:
-    'The file is loaded, and runs. TypeScript is loaded by tsx where the project has it, else by Node.js 22.18 or newer itself.\n' +
-    'Exit code 1: the kernel does not compile, or the file cannot be loaded. 2: there is no such file, kernel or target, or its types are missing.',
+    'The file is loaded, and so executed. TypeScript is run by tsx if the project has it, otherwise by Node.js 22.18 or newer.\n' +
+    'Exit code 1: the kernel does not compile, or the file cannot be loaded. 2: the file, kernel or target does not exist, or the types are missing.',
   async run({ options, rest: [file, name] }) {
-    if (file === undefined) throw usageError('which file? tsamba inspect file.ts [export]');
+    if (file === undefined) throw usageError('name a file: tsamba inspect file.ts [export]');
     const target = oneOf('--target', options.get('target') ?? 'types', TARGETS);
     const asked: Inspection = {
       file: nodeModule('node:path').resolve(file),
@@ -76,6 +76,13 @@ export const inspect: Command = defineCommand({
   },
 });
 
+/** `npm init` writes projects whose files are CommonJS. */
+function helpFor(file: string, problem: string): string {
+  if (!/import statement|Unexpected token 'export'/.test(problem)) return '';
+  const extension = /\.tsx?$/.test(file) ? '.mts' : '.mjs';
+  return `  help: the project's package.json says that its files are CommonJS: npm pkg set type=module, or name the file *${extension}`;
+}
+
 async function inspectInChild(asked: Inspection): Promise<Inspected> {
   const device = DEVICES[asked.target];
   const { TSAMBA_DEVICE: cuda = 'cpu', TSAMBA_ROC_DRIVER: roc = 'cpu' } = process.env;
@@ -85,5 +92,6 @@ async function inspectInChild(asked: Inspection): Promise<Inspected> {
   if (outcome.problem === undefined) return outcome.value;
   const said = outcome.said.trim();
   const problem = `${asked.file}: loading it ${outcome.crashed ? outcome.problem : `failed: ${outcome.problem}`}`;
-  return { problem: said === '' ? problem : `${problem}\n${said}`, isUsage: false };
+  const help = helpFor(asked.file, outcome.problem);
+  return { problem: [problem, help, said].filter((line) => line !== '').join('\n'), isUsage: false };
 }

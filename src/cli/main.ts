@@ -18,7 +18,7 @@ function overview(): string {
     ...rows,
     '',
     'tsamba <command> --help prints the options of a command.',
-    'Exit codes: 0 all is well; 1 something is not; 2 the command line cannot be read.',
+    'Exit codes: 0 success; 1 a problem was found; 2 the command line is wrong.',
   ].join('\n');
 }
 

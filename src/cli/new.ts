@@ -13,12 +13,12 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,213}$/;
 export const newProject: Command = defineCommand({
   name: 'new',
   usage: '<folder> [--template node|vite|next]',
-  summary: 'writes a starter project: a Node.js program, a page by Vite, or a Next.js application',
+  summary: 'creates a starter project: a Node.js program, a page with Vite, or a Next.js application',
   options: { template: { value: TEMPLATES.join('|'), help: 'what kind of project (node)' } },
   words: 1,
-  notes: 'The folder must be empty or not there. Nothing is installed: run npm install in it.',
+  notes: 'The folder must be empty, or not exist yet. Nothing is installed: run npm install in it.',
   async run({ options, rest: [folder] }) {
-    if (folder === undefined) throw usageError('which folder? tsamba new my-app');
+    if (folder === undefined) throw usageError('name a folder: tsamba new my-app');
     const template = oneOf('--template', options.get('template') ?? 'node', TEMPLATES);
     const files = writeProject(folder, template);
     console.log(
@@ -37,9 +37,9 @@ export function writeProject(folder: string, template: (typeof TEMPLATES)[number
   const to = resolve(folder);
   const name = basename(to);
   if (!NAME.test(name))
-    throw usageError(`${name} cannot be the name of a package: small letters, digits, - _ and . are possible`);
+    throw usageError(`${name} cannot be the name of a package: use lower-case letters, digits, - _ and .`);
   if (existsSync(to) && !(statSync(to).isDirectory() && readdirSync(to).length === 0)) {
-    throw usageError(`${to} is there already and not an empty folder`);
+    throw usageError(`${to} exists and is not an empty folder`);
   }
   const from = join(packageFolder(), 'templates', template);
   const values: Readonly<Record<string, string>> = { name, version: packageVersion() };

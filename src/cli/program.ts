@@ -11,7 +11,7 @@ export function typescriptBy(path: string): string {
   const { typescript } = process.features as { readonly typescript?: unknown };
   return typescript
     ? 'run by Node.js, which strips the types'
-    : 'not run: npm install tsx, or take Node.js 22.18 or newer';
+    : 'cannot be run: npm install tsx, or use Node.js 22.18 or newer';
 }
 
 /** What to start, but for the program's own arguments. Throws TypeError where TypeScript cannot be run. */
@@ -31,7 +31,7 @@ export function loaderOptions(path: string): readonly string[] {
   if (typescript) return [];
   throw new TsambaTypeError(
     'E_OPTION',
-    `Node.js ${process.versions.node} does not run TypeScript by itself: npm install tsx, or take Node.js 22.18 or newer`,
+    `Node.js ${process.versions.node} cannot run TypeScript: npm install tsx, or use Node.js 22.18 or newer`,
   );
 }
 

@@ -54,7 +54,7 @@ export function parseRun(args: readonly string[], gpusHere: () => number): RunOp
 
 function count(name: string, text: string, least: number): number {
   if (/^\d+$/.test(text) && Number(text) >= least) return Number(text);
-  throw wrong(`--${name} is a whole number from ${least} on, got ${text === '' ? 'nothing' : text}`);
+  throw wrong(`--${name} must be an integer of at least ${least}, got ${text === '' ? 'nothing' : text}`);
 }
 
 function wrong(message: string): TsambaTypeError {
@@ -130,11 +130,11 @@ export const runCommand: Command = {
     `tsamba run ${RUN_USAGE}`,
     SUMMARY,
     {
-      gpus: { value: 'n', help: 'processes of this host; default: its GPUs' },
-      nodes: { value: 'n', help: 'hosts' },
+      gpus: { value: 'n', help: 'processes on this host; default: one for each GPU' },
+      nodes: { value: 'n', help: 'how many hosts take part' },
       rank: { value: 'k', help: 'the number of this host, from 0' },
-      address: { value: 'host:port', help: 'where rank 0 is reached' },
-      transport: { value: 'nccl|reference', help: 'how data is sent' },
+      address: { value: 'host:port', help: 'where rank 0 can be reached' },
+      transport: { value: 'nccl|reference', help: 'how ranks exchange data' },
     },
     'What follows the program is its own. Exit code: that of the process that failed first, else 0.',
   ),

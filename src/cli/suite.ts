@@ -51,10 +51,13 @@ async function outcomeOf({ chapter, name, run }: SuiteTest, settled: () => Promi
   return { chapter, name, milliseconds: Math.round(performance.now() - start), ...failure };
 }
 
-/** What went wrong; a device that says that it cannot do something has not failed. */
+/** What went wrong; a device that says that it cannot do something has not failed, nor has a runtime in which captured values cannot be seen. */
 function failureOf(error: unknown): Pick<TestRow, 'error' | 'refused'> {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'NotSupportedError') return { refused: cause.message };
+    if (cause.message.includes('K010') && cause.message.includes('cannot be seen here')) {
+      return { refused: 'the kernel captures a value, which this runtime does not show' };
+    }
   }
   return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

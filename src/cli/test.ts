@@ -48,11 +48,11 @@ interface Results {
 export const test: Command = defineCommand({
   name: 'test',
   usage: '[--device kind] [--filter text] [--output file] [--json]',
-  summary: 'runs the conformance suite on a device and makes a report to attach to an issue',
+  summary: 'runs the conformance suite on a device and writes a report to attach to an issue',
   options: {
-    device: { value: KIND_NAMES.join('|'), help: 'the device; default: what cuda computes on here' },
+    device: { value: KIND_NAMES.join('|'), help: 'the device; default: the one that cuda would use' },
     filter: { value: 'text', help: "only tests whose 'chapter: name' contains it" },
-    output: { value: 'file', help: 'writes the report there, too' },
+    output: { value: 'file', help: 'also writes the report to a file' },
     json: { help: 'prints the report as JSON' },
   },
   notes:
@@ -112,7 +112,7 @@ function suiteText({ device, count, tests }: Results, problem: string | undefine
   const refused = tests.filter((row) => row.refused !== undefined).length;
   const passed = tests.length - failed.length - refused;
   lines.push(
-    `${passed} passed, ${failed.length} failed, ${refused} refused by the device, ${count - tests.length} not run`,
+    `${passed} passed, ${failed.length} failed, ${refused} refused by the device or the runtime, ${count - tests.length} not run`,
   );
   if (problem !== undefined) lines.push(problem);
   return lines.join('\n');

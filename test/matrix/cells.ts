@@ -19,7 +19,7 @@ export interface Cell {
   /** Where errors point: the author's file and line, or the kernel's own text, where no inspector says where that stands. */
   readonly place?: 'kernel';
   /** What the commands must print, where they run another program. */
-  readonly prints?: string;
+  readonly prints?: string | readonly string[];
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
@@ -76,6 +76,30 @@ const suites: readonly Cell[] = [
     ...SUITE,
   },
 ];
+
+const TSAMBA = '../../node_modules/tsamba/dist/cli/main.js';
+const KERNELS = `import { cuda } from 'tsamba';
+export const scale = cuda.jit((y, k) => { const i = cuda.grid(1); if (i < y.length) y[i] *= k; });
+`;
+
+/** The command of the package, in each runtime. */
+const commandLine: readonly Cell[] = [
+  ...['20', '22', '24', '26'].map((version) => [`Node.js ${version}`, [`{node${version}}`]] as const),
+  ['Bun', ['{bun}']] as const,
+  ['Deno', ['{deno}', 'run', '-A', '--node-modules-dir=manual']] as const,
+].map(([runtime, start]) => ({
+  name: `tsamba doctor, info, inspect, cache, new, test in ${runtime}`,
+  files: { 'package.json': PACKAGE.module, 'kernels.mjs': KERNELS },
+  commands: [
+    ['doctor', '--device', 'cpu'],
+    ['info'],
+    ['inspect', 'kernels.mjs', 'scale', '--types', 'f32[], f32', '--target', 'ptx', '--arch', 'sm_80'],
+    ['cache', 'info'],
+    ['new', 'app'],
+    ['test', '--device', 'cpu', '--filter', 'rounding'],
+  ].map((words) => [...start, TSAMBA, ...words]),
+  prints: ['ok   cpu 0', 'Runtime  ', '.target sm_80', 'nvidia  ', 'src/kernels.test.ts', ' passed'],
+}));
 
 const compilers: readonly Cell[] = [
   {
@@ -370,6 +394,7 @@ const linters: readonly Cell[] = ['eslint', 'oxlint'].map((tool) => ({
 export const CELLS: readonly Cell[] = [
   ...runtimes,
   ...suites,
+  ...commandLine,
   ...compilers,
   ...bundlers,
   ...plugins,

@@ -95,7 +95,10 @@ async function run(cell: Cell, folder: string): Promise<string | undefined> {
       return `${basename(command)}: ${(stderr + stdout).trim() || message}`;
     }
   }
-  if (prints !== undefined) return output.includes(prints) ? undefined : `printed no ${prints}: ${output.trim()}`;
+  if (prints !== undefined) {
+    const absent = [prints].flat().find((text) => !output.includes(text));
+    return absent === undefined ? undefined : `printed no ${absent}: ${output.trim()}`;
+  }
   return judge(output, program, place);
 }
 
@@ -129,7 +132,8 @@ async function takeTurns(): Promise<void> {
     const problem = await run(cell, folder);
     const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
     const where =
-      cell.prints?.toLowerCase() ?? (cell.place === 'kernel' ? "line of the kernel's text" : 'file and line');
+      [cell.prints ?? []].flat()[0]?.toLowerCase() ??
+      (cell.place === 'kernel' ? "line of the kernel's text" : 'file and line');
     console.log(`${problem === undefined ? 'ok  ' : 'FAIL'} ${cell.name.padEnd(40)} ${where.padEnd(26)} ${seconds} s`);
     if (problem === undefined) rmSync(folder, { recursive: true, force: true });
     else failures.push(`\n${cell.name} (${folder}):\n${problem.slice(0, 3000)}`);
