@@ -14,6 +14,7 @@ interface Step {
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 interface Job {
@@ -80,6 +81,17 @@ it('tests on each system with each Node.js', () => {
     node: ['20', '22', '24', '26'],
   });
   expect(jobs.runtimes.strategy?.matrix.runtime).toEqual(['bun', 'deno']);
+});
+
+it('builds and checks the site at each change, under the path that it is published under', () => {
+  const { build, deploy } = Object.fromEntries(workflows)['site.yml'].jobs;
+  const [made, checked] = ['npm run site', 'npm run site:check'].map((line) =>
+    build.steps.find(({ run }) => run === line),
+  );
+  expect(checked?.env?.SITE_BASE).toBe(made?.env?.SITE_BASE);
+  expect(checked?.env?.SITE_BASE).toContain('steps.pages.outputs.base_path');
+  expect(build.permissions).toEqual({ contents: 'read', pages: 'read' });
+  expect(deploy.permissions).toEqual({ pages: 'write', 'id-token': 'write' });
 });
 
 it('publishes with provenance', () => {

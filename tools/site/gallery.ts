@@ -61,10 +61,25 @@ function page({ name, about, code, picture }: Example): SitePage {
   return { path: `gallery/${name}`, title: titleOf(text), text, summary: summaryOf(text) };
 }
 
+/** Names whose words do not make their title. */
+const TITLES: Readonly<Record<string, string>> = {
+  equalise: 'Histogram equalisation',
+  'k-means': 'k-means',
+  matmul: 'Matrix product',
+  'n-body': 'n-body simulation',
+  option: 'Price of an option',
+  pagerank: 'PageRank',
+  photo: 'Photograph filters',
+  pi: 'π',
+  search: 'Nearest vectors',
+};
+
 function title(name: string): string {
-  const words = name.split('/').at(-1)?.replaceAll('-', ' ') ?? name;
+  const last = name.split('/').at(-1) ?? name;
+  const own = TITLES[last];
+  const words = own ?? last.replaceAll('-', ' ');
   const folder = name.startsWith('several-gpus/') ? ' on several GPUs' : '';
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${folder}`;
+  return `${own ?? words.charAt(0).toUpperCase() + words.slice(1)}${folder}`;
 }
 
 function escaped(text: string): string {
