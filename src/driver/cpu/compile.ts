@@ -6,6 +6,7 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
+import { dropChecks } from '../../compiler/ir/passes/guards.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
@@ -35,6 +36,7 @@ export interface Pipeline {
 
 const LOWER: readonly Pass[] = [
   { name: 'settle externals', run: (kernel) => withExternals(kernel, [], 'the CPU device') },
+  { name: 'drop checks', run: dropChecks },
   { name: 'expand narrow floats', run: (kernel) => expandNarrow(kernel, { f16: 'all' }) },
 ];
 

@@ -16,7 +16,7 @@ import { type Gen, type Kept, maskParts, shapeOf, wasmType } from './gen.ts';
 import { floatToHalfVector, halfToFloatVector } from './half.ts';
 import type { Offsets } from './lane-facts.ts';
 import { lanesName, splatBits } from './narrow-ops.ts';
-import type { MemoryLaneOp, MemoryOp } from './opcodes.ts';
+import type { MemoryLaneOp } from './opcodes.ts';
 import { withMask } from './scope.ts';
 import { packHalves, splat, withVector } from './vector.ts';
 

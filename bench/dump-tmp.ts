@@ -1,0 +1,10 @@
+import { cuda } from 'tsamba';
+import { cases } from './cpu/cases.ts';
+const k = cases.find((x) => x.name === process.env.CASE)!;
+const s = k.setUp();
+const { kernel, args, ...shape } = s.launches[0]!;
+const compiled = cuda.jit(kernel as never, { boundsCheck: process.env.UNCHECKED ? false : true }) as any;
+const a = args.map((x) => (typeof x === 'number' ? x : cuda.toDevice(x as never)));
+compiled.launch(shape, ...a);
+console.log(String(compiled.inspect({ target: process.env.WHAT ?? 'wasm' })));
+process.exit(0);
