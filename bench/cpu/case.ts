@@ -10,6 +10,8 @@ export type HostArray =
   | Int32Array
   | Uint32Array
   | Uint8Array
+  | Int8Array
+  | Uint16Array
   | Int16Array
   | BigInt64Array;
 

@@ -9,6 +9,7 @@ import { integers } from './kernels/integers.ts';
 import { irregular } from './kernels/irregular.ts';
 import { linearAlgebra } from './kernels/linear-algebra.ts';
 import { stencils } from './kernels/stencils.ts';
+import { tables } from './kernels/tables.ts';
 import { tiles } from './kernels/tiles.ts';
 
 export const cases: readonly Case[] = [
@@ -17,6 +18,7 @@ export const cases: readonly Case[] = [
   ...images,
   ...collectives,
   ...tiles,
+  ...tables,
   ...irregular,
   ...arithmetic,
   ...integers,
