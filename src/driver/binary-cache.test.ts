@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -64,6 +65,34 @@ describe('the cache of machine code', () => {
     // A folder that cannot be made costs nothing but time.
     writeFileSync(join(folder, 'file'), '');
     new BinaryCache(join(folder, 'file'), 'x').write('text', () => Uint8Array.of(1));
+    new BinaryCache(join(folder, 'file', 'deeper'), 'x').write('text', () => Uint8Array.of(1));
+  });
+
+  it.runIf(process.platform === 'linux')('does not hang where a folder takes no folders', () => {
+    const cache = new BinaryCache('/proc/tsamba/opencl', 'x');
+    cache.write('text', () => Uint8Array.of(1));
+    expect(cache.read('text')).toBeUndefined();
+  });
+
+  it('takes what is no file for nothing', () => {
+    const cache = new BinaryCache(folder, 'x');
+    cache.write('text', () => Uint8Array.of(1));
+    const [name = ''] = readdirSync(folder);
+    rmSync(join(folder, name));
+    mkdirSync(join(folder, name));
+    expect(cache.read('text')).toBeUndefined();
+    cache.write('text', () => Uint8Array.of(1));
+    expect(readdirSync(folder)).toEqual([name]);
+    rmSync(join(folder, name), { recursive: true });
+    symlinkSync(join(folder, name), join(folder, name));
+    expect(cache.read('text')).toBeUndefined();
+    cache.write('text', () => Uint8Array.of(2));
+    expect(cache.read('text')).toEqual(Uint8Array.of(2));
+    // Gone in the meantime: made again.
+    rmSync(folder, { recursive: true });
+    expect(cache.read('text')).toBeUndefined();
+    cache.write('text', () => Uint8Array.of(3));
+    expect(cache.read('text')).toEqual(Uint8Array.of(3));
   });
 
   it('removes what was not used for longest, and what killed processes left', () => {

@@ -7,6 +7,7 @@
  * when there is too much. Whatever goes wrong with files only costs time.
  */
 import { type Environment, switchFromEnvironment, variable } from '../environment.ts';
+import { makeFolder } from '../host/folders.ts';
 import { attempt, nodeModule, platformName, processId, userId, warn } from '../host/index.ts';
 
 /** Devices whose code is kept, each in a folder of its own. */
@@ -110,11 +111,11 @@ export class BinaryCache {
   write(key: CacheKey, binary: () => Uint8Array | undefined): void {
     const file = this.#file(key);
     const temporary = `${file}.${processId()}-${nodeModule('node:worker_threads').threadId}`;
-    const { mkdirSync, renameSync, writeFileSync } = nodeModule('node:fs');
+    const { renameSync, writeFileSync } = nodeModule('node:fs');
     const written = attempt(() => {
       const bytes = binary();
       if (bytes === undefined) return true;
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder, 0o700);
       if (!isTrusted(this.#folder)) return true;
       const checksum = digest(bytes);
       const contents = new Uint8Array(DIGEST_BYTES + bytes.length);

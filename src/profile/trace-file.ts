@@ -1,6 +1,7 @@
 /**
  * Files of traces: names in which processes, ranks and threads differ, and writing them so that none replaces another's of the same run.
  */
+import { makeFolder } from '../host/folders.ts';
 import { nodeModule, processId, threadNumber } from '../host/index.ts';
 import type { Trace } from './chrome.ts';
 import { rankOfProcess } from './rank.ts';
@@ -34,7 +35,7 @@ export function beforeExtension(name: string, added: string): string {
 export function writeTrace(pattern: string, trace: Trace): string {
   const name = traceName(pattern);
   const fs = nodeModule('node:fs');
-  makeFolder(name);
+  makeFolder(nodeModule('node:path').dirname(name));
   fs.writeFileSync(name, textOf(trace));
   return name;
 }
@@ -42,7 +43,7 @@ export function writeTrace(pattern: string, trace: Trace): string {
 /** As `writeTrace`, but where another process has written the file since this one began, the process's number becomes part of the name. */
 export function writeOwnTrace(name: string, trace: Trace): string {
   const fs = nodeModule('node:fs');
-  makeFolder(name);
+  makeFolder(nodeModule('node:path').dirname(name));
   const text = textOf(trace);
   const written = fs.statSync(name, { throwIfNoEntry: false })?.mtimeMs;
   // What was written before is of an earlier run.
@@ -56,10 +57,6 @@ export function writeOwnTrace(name: string, trace: Trace): string {
     fs.writeFileSync(other, text);
     return other;
   }
-}
-
-function makeFolder(name: string): void {
-  nodeModule('node:fs').mkdirSync(nodeModule('node:path').dirname(name), { recursive: true });
 }
 
 /** An event a line. */

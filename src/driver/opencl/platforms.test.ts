@@ -1,5 +1,6 @@
 /** Finding the library and the devices: what is chosen, and what is said where there is nothing to choose. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -151,6 +152,19 @@ describe('the cache of binaries', () => {
         device.close();
         expect(readdirSync(folder)).toHaveLength(1);
       }
+      // A whole file with a right digest, which is no program: built from its text again.
+      const [file = ''] = readdirSync(folder);
+      for (const data of [Buffer.alloc(0), Buffer.from('rubbish'), Buffer.alloc(5000, 'poclbin')]) {
+        writeFileSync(join(folder, file), Buffer.concat([createHash('sha256').update(data).digest(), data]));
+        const device = openTestDevice({ cacheFolder: folder });
+        const program = device.programs.build(text, '-cl-std=CL1.2', 'damaged');
+        expect(device.programs.kernel(program, 'twice')).toBeGreaterThan(0);
+        expect(readFileSync(join(folder, file)).length).toBeGreaterThan(32 + data.length);
+        // Other options are another program.
+        device.programs.build(text, '-cl-std=CL1.2 -cl-opt-disable', 'plain');
+        device.close();
+      }
+      expect(readdirSync(folder)).toHaveLength(2);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

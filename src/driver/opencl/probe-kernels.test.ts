@@ -2,6 +2,7 @@
  * Probes of the compiler, on the implementation that is installed: what they say is compared with what a kernel of the pattern computes
  * when nothing is done about it.
  */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -114,6 +115,14 @@ describe.runIf(hasOpenCL())('probes of the OpenCL compiler', () => {
       writeFileSync(join(at, file), 'damaged');
       expect(ask()).toBe('hidden masks');
       expect(built).toHaveBeenCalledTimes(4);
+      // Whole files with a right digest, of something else.
+      for (const text of ['not JSON', 'null', '3', '{"wrong":3}', '{"wrong":[],"cure":"prayer"}']) {
+        const data = Buffer.from(text);
+        writeFileSync(join(at, file), Buffer.concat([createHash('sha256').update(data).digest(), data]));
+        built.mockClear();
+        expect(ask()).toBe('hidden masks');
+        expect(built).toHaveBeenCalledTimes(2);
+      }
     });
   });
 

@@ -6,7 +6,7 @@
  */
 import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError } from '../../errors.ts';
-import { nodeModule } from '../../host/index.ts';
+import { attempt, nodeModule } from '../../host/index.ts';
 import type { BinaryCache } from '../binary-cache.ts';
 import type { OpenCLContext } from './context.ts';
 import { CURES, type Cure, ELEMENTS, NO_CURE, PATTERNS, type Pattern } from './miscompiled.ts';
@@ -65,8 +65,11 @@ function keyOf(patterns: readonly Pattern[]): string {
 function kept({ cache }: ProbeHost, key: string): Verdict | undefined {
   const bytes = cache?.read(key);
   if (bytes === undefined) return undefined;
-  // The file has a digest: what it holds was written below.
-  return JSON.parse(Buffer.from(bytes).toString()) as Verdict;
+  // Whole as the file is, something else may have written it.
+  const verdict = attempt(() => JSON.parse(Buffer.from(bytes).toString()) as Partial<Verdict> | null);
+  const { wrong, cure } = verdict ?? {};
+  const isVerdict = Array.isArray(wrong) && (cure === undefined || CURES.some(({ name }) => name === cure));
+  return isVerdict ? { wrong, cure } : undefined;
 }
 
 function probe(host: ProbeHost, key: string, patterns: readonly Pattern[]): Verdict {
