@@ -551,6 +551,30 @@ const cases: readonly Case[] = [
     message: /needs the sign of (0x80000000|2147483648) \+ a\[0\]/,
   },
   {
+    what: 'a JavaScript array sorted as text',
+    fn: (a: V) => {
+      const v = [10, 9, a[0]];
+      v.sort();
+      a[0] = v[0];
+    },
+    args: [vec],
+    code: 'K316',
+    message: /orders a JavaScript array as text, 10 before 9/,
+    help: /sort\(\(a, b\) => a - b\)/,
+  },
+  {
+    what: 'an array that grows',
+    fn: (a: V) => {
+      const stack: number[] = [];
+      stack.push(a[0]);
+      a[0] = stack.length;
+    },
+    args: [vec],
+    code: 'K235',
+    message: /a JavaScript array has no push in a kernel/,
+    help: /v\[n\+\+\] = x/,
+  },
+  {
     what: 'a character that a variable names',
     fn: (a: V) => {
       const digits: string = '0123';

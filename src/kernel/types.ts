@@ -181,7 +181,7 @@ type Deeper<R extends number, V> = V extends readonly (infer U)[]
 type Unshared<T> = { [K in Exclude<keyof Readable<T, 1>, 'length' | 'slice' | typeof view> | Younger]?: any };
 
 /** What TypedArrays have only in newer libraries. */
-type Younger = 'findLast' | 'findLastIndex';
+type Younger = 'findLast' | 'findLastIndex' | 'toSorted';
 
 /** A 1-D array, as TypedArrays are. `V` is the array itself. Results that TypedArrays type otherwise stand as type parameters. */
 interface Row<T, V> extends Unshared<T>, Omit<Sequence<InKernel<T>, V>, 'at' | 'map' | Younger> {
@@ -193,6 +193,9 @@ interface Row<T, V> extends Unshared<T>, Omit<Sequence<InKernel<T>, V>, 'at' | '
   /** A new array of the thread's own; the length must be known at compile time. */
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U): A;
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U, none: never): A;
+  /** The elements that pass the test, in an array of the thread's own; the length of this one must be known at compile time. */
+  filter<A = InKernel<T>[]>(test: (value: InKernel<T>, index: number) => unknown): A;
+  filter<A = InKernel<T>[]>(test: (value: InKernel<T>, index: number) => unknown, none: never): A;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `a.slice([0, n, 2])`. */
   slice<const A extends readonly SliceIndex[], S = ViewOf<T, Remaining<Axes<1>, A>['length'] & number>>(...index: A): S;
   slice<S = Vec<T>>(from: number, to: number, none: never): S;
@@ -212,6 +215,8 @@ type TagOf<T> = [NameOf<T>] extends [never]
 export interface Vec<T> extends Row<T, Vec<T>> {
   /** Stores a value at an index; or values one after another, from an index on (0), as the method of typed arrays does. */
   set(value: InKernel<T> | ArrayLike<InKernel<T>>, index?: number): void;
+  /** Sorts the elements, in the calling thread alone: numbers ascending, or as `compare` says. For long arrays: `tsamba/parallel`. */
+  sort(compare?: (a: InKernel<T>, b: InKernel<T>) => number): this;
   /** Stores a value to all elements, or to those from `from` to before `to`. */
   fill(value: InKernel<T>, from?: number, to?: number): this;
   [i: number]: InKernel<T>;

@@ -1,7 +1,7 @@
 /**
  * Natural kernels of numbers and algorithms: number theory, bits, sorting, search, dynamic programming.
  */
-import { integers, numbers, type Programs, program } from './program.ts';
+import { bytes, integers, numbers, type Programs, program } from './program.ts';
 
 const N = 48;
 
@@ -133,6 +133,61 @@ export const algorithms: Programs = {
       }
       row[j + 1] = key;
     }
+  }),
+
+  'median filter by sort': program(80, [bytes(80), new Uint8Array(80)], (i, from, to) => {
+    const [x, y] = [i % 10, Math.floor(i / 10)];
+    const near = new Array(9).fill(0);
+    let n = 0;
+    for (let dy = -1; dy <= 1; dy++)
+      for (let dx = -1; dx <= 1; dx++)
+        near[n++] = from[Math.min(7, Math.max(0, y + dy)) * 10 + Math.min(9, Math.max(0, x + dx))];
+    near.sort((a, b) => a - b);
+    to[i] = near[4];
+  }),
+
+  'rows sorted in place, as typed arrays sort': program(
+    3,
+    [Float64Array.of(3, Number.NaN, -0, 0, -5, 2, 0, -0, 1, ...numbers(51, -1, 1))],
+    (i, x) => {
+      x.subarray(20 * i, 20 * i + 20).sort();
+    },
+  ),
+
+  'words and integers of all sizes, sorted by differences': program(
+    4,
+    [Uint32Array.from(numbers(40, 0, 2 ** 32)), integers(40, -(2 ** 31), 2 ** 31), new Float64Array(80)],
+    (i, words, x, out) => {
+      const own = new Uint32Array(10);
+      for (let k = 0; k < 10; k++) own[k] = words[10 * i + k];
+      own.sort((a, b) => a - b);
+      const down = [x[10 * i], x[10 * i + 1], x[10 * i + 2], x[10 * i + 3]].sort((a, b) => b - a);
+      for (let k = 0; k < 10; k++) {
+        out[20 * i + k] = own[k];
+        out[20 * i + 10 + k] = down[k % 4];
+      }
+    },
+  ),
+
+  'indices sorted by their keys, equal ones in order': program(
+    3,
+    [integers(60, 0, 5), new Int32Array(60)],
+    (i, key, out) => {
+      const order = Array.from({ length: 20 }, (_, k) => k);
+      order.sort((a, b) => key[20 * i + a] - key[20 * i + b]);
+      for (let k = 0; k < 20; k++) out[20 * i + k] = order[k];
+    },
+  ),
+
+  'those that pass a filter': program(6, [integers(24, -9, 9), new Int32Array(24)], (i, x, out) => {
+    const row = [x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]];
+    const positive = row.filter((v) => v > 0);
+    let last = -1;
+    for (const v of positive) last = v;
+    out[4 * i] = positive.length;
+    out[4 * i + 1] = positive.reduce((a, b) => a + b, 0);
+    out[4 * i + 2] = last;
+    out[4 * i + 3] = x.subarray(4 * i, 4 * i + 4).filter((v, k) => v % 2 === 0 && k > 0).length;
   }),
 
   'bubble sort with a flag': program(8, [integers(64, -50, 50)], (i, a) => {

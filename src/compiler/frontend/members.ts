@@ -161,11 +161,11 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
       const item = object.items[Number(key)];
       if (item === undefined) {
         if (Number.isNaN(Number(key))) {
-          return fail('K235', pos, `a JavaScript array is a tuple in a kernel, which has no ${String(key)}`, {
+          return fail('K235', pos, `a JavaScript array has no ${String(key)} in a kernel`, {
             help: /^(?:shape|strides|size|ndim|T|slice|get|field)$/.test(String(key))
               ? 'give the kernel an array: a TypedArray, ndarray([[1, 2], [3, 4]]), or cuda.toDevice of either'
-              : /^(?:push|pop|shift|unshift|splice|filter|concat|flat|flatMap)$/.test(String(key))
-                ? 'an array keeps its length in a kernel: make one that is long enough, new Array(16).fill(0), and count its elements in a variable'
+              : /^(?:push|pop|shift|unshift|splice|concat|flat|flatMap)$/.test(String(key))
+                ? 'an array keeps its length there: make one that is long enough, new Array(16).fill(0), and count its elements in a variable: v[n++] = x'
                 : 'write a loop',
           });
         }

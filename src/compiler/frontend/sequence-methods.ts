@@ -6,7 +6,7 @@ import { isVectorDType } from '../../dtype/index.ts';
 import type { Pos } from '../source.ts';
 import type { Local, TExpr } from '../types/tree.ts';
 import { arith, compare, not, select } from './arithmetic.ts';
-import { localLike, madeAt, memoryOf } from './array-sites.ts';
+import { elementFor, localLike, madeAt, memoryOf } from './array-sites.ts';
 import { element, indexView, sliceView } from './arrays.ts';
 import { toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
@@ -25,6 +25,7 @@ import {
   namedLength,
   type Sequence,
 } from './sequences.ts';
+import { sortView } from './sorting.ts';
 import { storeValue } from './stores.ts';
 import { textType } from './texts.ts';
 import { isTime } from './times.ts';
@@ -297,10 +298,47 @@ export function copyOf(ctx: Evaluation, self: Sequence, node: object, pos: Pos):
   return { kind: 'view', view: out };
 }
 
+/** `sort` of the array itself, `toSorted` of a copy. */
+function sorted(call: MethodCall): Value {
+  const { ctx, self, args, name, node, pos } = call;
+  const own = name === 'sort' ? self : copyOf(ctx, self, node, pos);
+  if (own.kind === 'tuple') ctx.hints.beMemory(own);
+  if (own.kind !== 'view') return fail('K235', pos, `${name} orders arrays of numbers in a kernel`);
+  sortView(ctx, own.view, args[0], pos);
+  return own;
+}
+
+/** `filter`: a copy of the elements that pass, in an array of which so many are used. */
+function filter(call: MethodCall): Value {
+  const { ctx, self, node, scope, pos } = call;
+  const callback = given(call, 0);
+  const n = namedLength(self, pos);
+  const element = self.kind === 'view' ? self.view.element : elementFor(self.items);
+  if (n === undefined || element === undefined || (self.kind === 'view' && self.view.axes.length > 1))
+    return fail('K332', pos, 'filter copies numbers of an array whose length is known at compile time', {
+      help: 'count or sum those that pass in a loop, or with reduce',
+    });
+  if (n === 0) return madeAt(ctx, node, [], pos);
+  const out = localLike(ctx, element, [n], pos);
+  const count = variable(call, '%count', literal(0, pos));
+  eachItem(ctx, self, pos, ({ item, index }) => {
+    const cond = askValue(ctx, callback, [item, scalar(index), self], node, scope);
+    const then = ctx.branch(() => {
+      const at = ctx.hold(readLocal(count, pos));
+      putValue(ctx, out, at, item, pos);
+      ctx.emit({ k: 'assign', local: count, value: arith('add', at, literal(1, pos), pos), pos });
+    });
+    ctx.emit({ k: 'if', cond, then, else: [], pos });
+  });
+  const stop = ctx.hold(readLocal(count, pos));
+  return { kind: 'view', view: sliceView(ctx, out, [{ start: undefined, stop, step: undefined }], pos) };
+}
+
 const METHODS: Readonly<Record<string, (call: MethodCall) => Value>> = {
   at,
   every: (call) => search(call, (cond) => not(cond, call.pos), true),
   some: (call) => search(call, (cond) => cond),
+  filter,
   find: (call) => find(call, false),
   findLast: (call) => find(call, true),
   findIndex: (call) => findIndex(call, false),
@@ -313,7 +351,9 @@ const METHODS: Readonly<Record<string, (call: MethodCall) => Value>> = {
   reduce: (call) => reduce(call, false),
   reduceRight: (call) => reduce(call, true),
   slice: part,
+  sort: sorted,
   subarray: part,
+  toSorted: sorted,
 };
 
 export function isSequenceMethod(name: string): boolean {
