@@ -96,8 +96,20 @@ function exchanges(b: ir.KernelBuilder, k: Expr, next: (j: Expr) => Expr, body: 
 
 const use = (b: ir.KernelBuilder, value: Expr): Stmt => ir.assign(b.variable('i32', 'v'), value);
 
+/** `if (cond) … s[t - k] …` in the rounds of a scan. */
+function earlier(
+  b: ir.KernelBuilder,
+  s: Parameters<Parameters<typeof eliminated>[0]>[1],
+  cond: (t: Expr, k: Expr) => Expr,
+): Stmt[] {
+  const t = special('threadIdx.x');
+  return counting(b, i32(1), i32(256), 1, (k) => [ir.ifElse(cond(t, k), [use(b, s(ir.sub(t, k)))])]);
+}
+
 describe('proven', () => {
   it.each<[string, Parameters<typeof eliminated>[0]]>([
+    ['what lies before', (b, s) => earlier(b, s, ir.ge)],
+    ['what lies before, turned round', (b, s) => earlier(b, s, (t, k) => ir.compare('lt', ir.sub(k, i32(1)), t))],
     ['thread indices', (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), special('threadIdx.x'))))]],
     [
       'all but the low bits',
@@ -139,6 +151,8 @@ describe('proven', () => {
 
 describe('not proven', () => {
   it.each<[string, Parameters<typeof eliminated>[0]]>([
+    ['what lies before, one too many', (b, s) => earlier(b, s, (t, k) => ir.ge(add(t, i32(1)), k))],
+    ['what lies behind', (b, s) => earlier(b, s, (t, k) => ir.ge(k, t))],
     [
       'one too far',
       (b, s) => [use(b, s(add(mul(special('threadIdx.y'), i32(16)), add(special('threadIdx.x'), i32(1)))))],

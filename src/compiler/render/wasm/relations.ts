@@ -4,6 +4,7 @@
  * A fact is about the part of an expression that is no constant: of `i + 1 < n - 1` it says `i < n + -2`. Facts are used only
  * where none of their expressions can wrap, which is for `ranges.ts` to say.
  */
+import { sub } from '../../ir/builder.ts';
 import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr } from '../../ir/ops.ts';
 import { someExpr } from '../../ir/passes/walk.ts';
@@ -63,8 +64,10 @@ function below(a: Expr, b: Expr, more: number): Fact[] {
   if (small.base === undefined)
     return large.base === undefined ? [] : [{ kind: 'least', base: large.base, limit: undefined, slack: 1 - slack }];
   if (large.base === undefined) return [{ kind: 'below', base: small.base, limit: undefined, slack }];
-  if (large.base.op !== 'param') return [];
-  return [{ kind: 'below', base: small.base, limit: large.base.param, slack }];
+  // `t >= step` says of t - step that it is not negative.
+  const apart: Fact = { kind: 'least', base: sub(large.base, small.base), limit: undefined, slack: 1 - slack };
+  if (large.base.op !== 'param') return [apart];
+  return [{ kind: 'below', base: small.base, limit: large.base.param, slack }, apart];
 }
 
 /** Whether facts say that `index` is less than `extent`: a parameter, or a constant. Neither wraps. */
