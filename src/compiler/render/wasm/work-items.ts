@@ -113,8 +113,9 @@ function atFirstItem(g: Gen): void {
   g.f.set(g.at.item);
 }
 
-/** Vectors of a row that may stand one after another, and the size of what each does. */
+/** Vectors of a row that may stand one after another, and the size of what each does: more of them where that is less. */
 const FEW = 4;
+const MANY = 8;
 const SHORT = 80;
 
 function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
@@ -252,7 +253,7 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void)
   if (full > 0) {
     f.i32(0);
     f.set(x);
-    wholeVectors(g, full, item, end, isShort(g, node.body));
+    wholeVectors(g, full, item, end, isShort(g, node.body, full / g.lanes));
   }
   if (full === width) return;
   f.i32(full);
@@ -264,15 +265,17 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void)
  * Whether the vectors of a row may stand one after another: engines then compute what all of them have in common once, as where the row begins in
  * memory, which they do not take out of loops.
  */
-function isShort({ variant }: Gen, body: readonly Stmt[]): boolean {
-  return variant.quick !== true && codeSize(body, SHORT) < SHORT && !someStmt(body, (s) => s.op === 'loop');
+function isShort({ variant }: Gen, body: readonly Stmt[], vectors: number): boolean {
+  const most = vectors <= FEW ? SHORT : (SHORT * FEW) / MANY;
+  if (variant.quick === true || vectors > MANY || someStmt(body, (s) => s.op === 'loop')) return false;
+  return codeSize(body, most) < most;
 }
 
 /** Runs the first `full` items of a row, a whole number of vectors; `unrolled` where they are few. */
 function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, end: () => void, unrolled = false): void {
   const { f } = g;
   const [x] = g.at.thread;
-  if (unrolled && full <= FEW * g.lanes) {
+  if (unrolled) {
     for (let first = 0; first < full; first += g.lanes) {
       f.i32(first);
       f.set(x);
