@@ -28,8 +28,16 @@ export interface Mutant {
   readonly tests?: readonly string[];
 }
 
-function under(folder: string, list: typeof MEMORY): Mutant[] {
-  return list.map(([file, find, replace, what]) => ({ file: `src/${folder}${file}.ts`, find, replace, what }));
+type Row = readonly [file: string, find: string, replace: string, what: string, tests?: readonly string[]];
+
+function under(folder: string, list: readonly Row[]): Mutant[] {
+  return list.map(([file, find, replace, what, tests]) => ({
+    file: `src/${folder}${file}.ts`,
+    find,
+    replace,
+    what,
+    ...(tests && { tests }),
+  }));
 }
 
 export const MUTANTS: readonly Mutant[] = [

@@ -2,7 +2,15 @@
  * Seeded mistakes in what names of records mean, and in clamped bytes.
  */
 
-export const NAMES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+const STORED = ['src/kernel/stored-numbers.test.ts'];
+
+export const NAMES: readonly (readonly [
+  file: string,
+  find: string,
+  replace: string,
+  what: string,
+  tests?: readonly string[],
+])[] = [
   [
     'compiler/frontend/name-states',
     'if (by.region.level > level) return false;',
@@ -88,6 +96,7 @@ export const NAMES: readonly (readonly [file: string, find: string, replace: str
     'if (!s.mem.clamped) meet(g,',
     'meet(g,',
     'what is stored to clamped bytes must be an integer',
+    STORED,
   ],
   ['kernel/args', "type.clamped ? 'c' : ''", "''", 'one kernel for bytes and clamped bytes'],
   ['dtype/convert', 'rest === 0.5 && low % 2 === 1', 'rest === 0.5', 'ties are rounded up on the host'],
