@@ -36,13 +36,6 @@ interface Case {
 }
 
 const outside = { gain: 2 };
-const adding = (n: number) =>
-  class Adding {
-    of(x: number): number {
-      return x + n;
-    }
-  };
-const [ByOne, ByTwo] = [adding(1), adding(2)];
 let later: number;
 const pending = Promise.resolve(new Float32Array(1));
 
@@ -517,73 +510,6 @@ const cases: readonly Case[] = [
     args: [vec, 1],
     code: 'K316',
     message: /takes 1 arguments? \(a\), not 2/,
-  },
-  {
-    what: 'a variable of two functions that one function has made',
-    fn: (a: V) => {
-      const scale = (k: number) => (x: number) => k * x;
-      let f = scale(2);
-      if (a[0] > 0) f = scale(3);
-      a[0] = f(1);
-    },
-    args: [vec],
-    code: 'K231',
-    message: /f holds the function f and cannot become/,
-    help: /choose where it is needed, c \? f : g/,
-  },
-  {
-    what: 'objects of two classes that one function has made',
-    fn: (a: V) => {
-      const o = a[0] > 0 ? new ByOne() : new ByTwo();
-      a[0] = o.of(1);
-    },
-    args: [vec],
-    code: 'K231',
-    message: /cannot become another one like it/,
-  },
-  {
-    what: 'a literal beyond i32 with a byte, as a float',
-    fn: (a: V, b: V) => {
-      b[0] = 0x80000000 + a[0];
-    },
-    args: [new Uint8Array(4), vec],
-    code: 'K219',
-    message: /needs the sign of (0x80000000|2147483648) \+ a\[0\]/,
-  },
-  {
-    what: 'a JavaScript array sorted as text',
-    fn: (a: V) => {
-      const v = [10, 9, a[0]];
-      v.sort();
-      a[0] = v[0];
-    },
-    args: [vec],
-    code: 'K316',
-    message: /orders a JavaScript array as text, 10 before 9/,
-    help: /sort\(\(a, b\) => a - b\)/,
-  },
-  {
-    what: 'an array that grows',
-    fn: (a: V) => {
-      const stack: number[] = [];
-      stack.push(a[0]);
-      a[0] = stack.length;
-    },
-    args: [vec],
-    code: 'K235',
-    message: /a JavaScript array has no push in a kernel/,
-    help: /v\[n\+\+\] = x/,
-  },
-  {
-    what: 'a character that a variable names',
-    fn: (a: V) => {
-      const digits: string = '0123';
-      a[0] = digits[a.length] === '1' ? 1 : 0;
-    },
-    args: [vec],
-    code: 'K312',
-    message: /which character of .* would be known in the thread alone/,
-    help: /charCodeAt\(k\)/,
   },
   {
     what: 'different kinds in one variable',

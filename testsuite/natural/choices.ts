@@ -138,6 +138,24 @@ export const choices: Programs = {
     },
   ),
 
+  'minima that begin with the largest numbers': program(
+    5,
+    [integers(25, -9, 99), Uint8Array.from(numbers(25, 0, 256)), words(25), new Int32Array(5), new Float64Array(10)],
+    (i, x, bytes, w, least, other) => {
+      let best = Number.MAX_SAFE_INTEGER;
+      let low = Number.MAX_VALUE;
+      let first = 1e10;
+      for (let k = 5 * i; k < 5 * i + 5; k++) {
+        if (x[k] < best) best = x[k];
+        low = Math.min(low, bytes[k]);
+        if (w[k] < first) first = w[k];
+      }
+      least[i] = best;
+      other[2 * i] = low;
+      other[2 * i + 1] = first;
+    },
+  ),
+
   'decimals, by powers of ten': program(
     12,
     [integers(12, -9999, 9999), new Float64Array(12), new Float64Array(12)],

@@ -194,6 +194,10 @@ export function memoryOf(ctx: Evaluation, tuple: TupleValue, pos: Pos): View {
 
 function refuse(tuple: TupleValue, pos: Pos): never {
   if (tuple.items.length === 0) return fail('K239', pos, 'an array without elements cannot be indexed');
+  if (columnsOf(tuple) !== undefined)
+    return fail('K239', pos, 'objects of an array cannot be exchanged or replaced where a variable says which', {
+      help: 'keep an array for each field, or order indices: order.sort((i, j) => key[i] - key[j])',
+    });
   const odd =
     tuple.items.find((v) => rectangle(v) === undefined) ?? tuple.items.find((v) => v.kind !== 'scalar') ?? tuple;
   const rows = tuple.items.every((v) => v.kind === 'tuple');

@@ -120,7 +120,7 @@ function callFunction(ctx: Evaluation, node: CallExpression, scope: Scope, pos: 
   if (isDestructuringHelper(fn.value)) return elements(ctx, node.arguments, scope, pos)[0] ?? UNDEFINED;
   try {
     const read = scope.captured.read(functionOfKernel(fn.value) ?? (fn.value as AnyFunction), pos);
-    if (read.node.body.type === 'ClassExpression') {
+    if (read.node.body.type === 'ClassExpression' && /^class\b/.test(Function.prototype.toString.call(fn.value))) {
       fail('K314', pos, `${fn.name} is a class, which cannot be called without new`, { help: `new ${fn.name}(…)` });
     }
     const name = read.source.name || fn.name;

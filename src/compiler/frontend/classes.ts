@@ -55,6 +55,7 @@ export function evaluateClass(ctx: Evaluation, node: ClassNode, outer: Scope, ho
     name,
     captured,
     scope,
+    evaluation: ctx,
     get construct() {
       return construct;
     },

@@ -263,9 +263,10 @@ function sameForm(a: Extract<Value, { kind: 'record' }>, b: Extract<Value, { kin
   return a.fields.size === b.fields.size && (x === undefined || y === undefined || isSameClass(x, y));
 }
 
-/** Of an evaluation that was given up there may be another object for a class. What a function of the host makes at each call is another class. */
+/** Of an evaluation that was given up there may be another object for a class. What a function makes at each call is another class. */
 function isSameClass(x: ClassValue, y: ClassValue): boolean {
   if (x === y) return true;
+  if (x.evaluation !== undefined && x.evaluation === y.evaluation) return false;
   const methods = [...x.methods].every(([name, { node }]) => y.methods.get(name)?.node === node);
   return x.name === y.name && x.captured.fn === y.captured.fn && methods && x.methods.size === y.methods.size;
 }

@@ -137,6 +137,8 @@ export interface ClassValue {
   readonly name: string;
   readonly captured: CapturedFunction;
   readonly scope: Scope | undefined;
+  /** The partial evaluation that has read it: one that begins again reads it anew. */
+  readonly evaluation?: object;
   readonly construct: FunctionValue | undefined;
   readonly methods: ReadonlyMap<string, FunctionValue>;
   readonly getters: ReadonlyMap<string, FunctionValue>;

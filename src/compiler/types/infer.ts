@@ -28,7 +28,7 @@ import {
 import { expressionsOf, memOperands, operands, rangeRead, walkStatements } from './parts.ts';
 import { settlePowers } from './powers.ts';
 import type { Range, ScalarArg, TExpr, TStmt } from './tree.ts';
-import { isIntegerQuotient, isOutside, numeric, typeOf } from './typing.ts';
+import { isIntegerQuotient, isLarge, isOutside, numeric, typeOf } from './typing.ts';
 
 /** Things that can be polymorphic and need a type: a live range or an argument. */
 type Cell = Range | ScalarArg;
@@ -83,6 +83,11 @@ function hasOutside({ defs }: Range): boolean {
   return defs.some((d) => 'expr' in d && isOutside(d.expr));
 }
 
+/** Whether a number that no integer of 32 bits is, `Number.MAX_VALUE` as the first minimum, is among what is assigned to a variable. */
+function hasLarge({ defs }: Range): boolean {
+  return defs.some((d) => 'expr' in d && isLarge(d.expr));
+}
+
 /** Whether it is a variable of the author's; what the compiler keeps for a while, the arms of a choice, takes any type. */
 function isNamed({ local }: Range): boolean {
   return !local.name.startsWith('%');
@@ -91,6 +96,10 @@ function isNamed({ local }: Range): boolean {
 /** Whether a number that has no type of its own is among what is assigned to a variable. */
 function beginsOpen({ defs }: Range, counts: (e: TExpr) => boolean): boolean {
   return defs.some((d) => 'expr' in d && counts(d.expr) && isPolymorphic(typeOf(d.expr)));
+}
+
+function is32(t: Type): boolean {
+  return ['i32', 'u32', 's8', 'u8'].includes(t);
 }
 
 /** Whether nothing in an expression still waits for its first type: what is computed from such a guess would stay in the join. */
@@ -116,6 +125,8 @@ function joinDefinitions(ranges: readonly Range[], growing: ReadonlySet<Range>, 
       }
       // `let crc = -1` that is u32 later: as JavaScript's bit operations, it has a sign.
       if (t !== undefined && plain(t) === 'u32' && hasOutside(range)) t = joinOr(t, 'i32');
+      // `let best = Number.MAX_SAFE_INTEGER; if (x[i] < best) best = x[i]`: a number, as Infinity makes it one.
+      if (t !== undefined && is32(t) && range.demand === undefined && hasLarge(range)) t = 'f64';
       // `let sum = 0; sum += h[i]`: what began as a number without a type is no half, so that sums keep their digits.
       if (t !== undefined && isHalf(t) && isNamed(range) && beginsOpen(range, counts)) t = 'f32';
       // Until something has decided its type, it stays open to what it meets.

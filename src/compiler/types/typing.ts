@@ -220,7 +220,8 @@ function exceeds(a: TExpr, b: TExpr): boolean {
   return (isLarge(a) && isSmall(b)) || (isLarge(b) && isSmall(a));
 }
 
-function isLarge(e: TExpr): boolean {
+/** A literal of an integer that neither an i32 nor a u32 is. */
+export function isLarge(e: TExpr): boolean {
   return e.k === 'lit' && isOutside(e) && (Number(e.value) < -(2 ** 31) || Number(e.value) >= 2 ** 32);
 }
 
