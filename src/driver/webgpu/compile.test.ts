@@ -81,6 +81,114 @@ describe('sums that are made for how they round', () => {
   });
 });
 
+describe('constants of float arithmetic', () => {
+  it('are hidden where compilers would bring two together', () => {
+    const body = bodyOf((v) => {
+      const x = v[0] as number;
+      v[1] = f32(f32(x + f32(0.1)) + f32(0.2));
+      const y = f32(x * f32(0.3));
+      v[2] = f32(y * f32(0.7));
+      v[3] = f32(x / f32(3));
+      v[4] = f32(f32(x - f32(1.5)) * f32(0.9));
+      v[5] = f32(x * f32(1.1)) + f32(x * f32(1.3));
+    });
+    // One of each pair; a divisor; both of a factor's.
+    const hidden = [0.2, 0.7, 3, 0.9, 1.1, 1.3].map((c) => new DataView(Float32Array.of(c).buffer).getUint32(0, true));
+    const names = hidden.map((bits) => `c_${bits.toString(16).padStart(8, '0')}`);
+    expect([...new Set(body.match(/c_[0-9a-f]{8}/g))].sort()).toEqual(names.sort());
+  });
+
+  it('are hidden of sums that go round in a loop, and where they are 0', () => {
+    const body = bodyOf((v) => {
+      let sum = f32(0);
+      for (let k = 1; k < 9; k++) sum = f32(sum + f32(0.1));
+      v[0] = f32(sum + f32(f32(0) * (v[1] as number)));
+    });
+    expect(body).toContain('+ c_3dcccccd');
+    expect(body).toContain('c_00000000 *');
+  });
+
+  it('stay as they are elsewhere', () => {
+    const polynomial = bodyOf((v) => {
+      const x = v[0] as number;
+      v[1] = f32(f32(f32(f32(x * f32(0.1)) + f32(0.2)) * x + f32(0.3)) * x) + f32(0.4);
+    });
+    expect(polynomial).not.toContain('nothing');
+  });
+});
+
+describe('barriers', () => {
+  const barriersOf = (fn: (...args: never[]) => void): string[] =>
+    wgsl(fn, ['f32', 'f32']).text.match(/\w+Barrier\(\);( \w+Barrier\(\);)?/g) ?? [];
+
+  it('order what threads exchange: through workgroup memory, through a buffer, or both', () => {
+    expect(
+      barriersOf((x: Vec<f32>, y: Vec<f32>) => {
+        const a = cuda.shared.array(64, f32);
+        a[cuda.threadIdx.x] = x[cuda.threadIdx.x] as number;
+        cuda.syncThreads();
+        y[cuda.threadIdx.x] = a[63 - cuda.threadIdx.x] as number;
+      }),
+    ).toEqual(['workgroupBarrier();']);
+    expect(
+      barriersOf((x: Vec<f32>, y: Vec<f32>) => {
+        y[cuda.threadIdx.x] = x[cuda.threadIdx.x] as number;
+        cuda.syncThreads();
+        y[cuda.threadIdx.x + 64] = y[63 - cuda.threadIdx.x] as number;
+      }),
+    ).toEqual(['storageBarrier();']);
+    expect(
+      barriersOf((x: Vec<f32>, y: Vec<f32>) => {
+        const a = cuda.shared.array(64, f32);
+        for (let k = 0; k < x.length; k++) {
+          a[cuda.threadIdx.x] = y[k] as number;
+          cuda.syncThreads();
+          y[cuda.threadIdx.x] = a[63 - cuda.threadIdx.x] as number;
+          cuda.syncThreads();
+        }
+      }),
+    ).toEqual(['storageBarrier(); workgroupBarrier();', 'storageBarrier(); workgroupBarrier();']);
+  });
+
+  it('are barriers also where they order nothing', () => {
+    expect(
+      barriersOf((x: Vec<f32>, y: Vec<f32>) => {
+        cuda.syncThreads();
+        y[cuda.threadIdx.x] = x[cuda.threadIdx.x] as number;
+      }),
+    ).toEqual(['workgroupBarrier();']);
+  });
+});
+
+describe('indices', () => {
+  it('are what compilers know the range of: counters of loops, and constants of lists', () => {
+    const { text } = wgsl(
+      (x: Vec<f32>, y: Vec<f32>) => {
+        const a = cuda.shared.array(64, f32);
+        a[cuda.threadIdx.x] = x[cuda.threadIdx.x] as number;
+        cuda.syncThreads();
+        let sum = f32(0);
+        for (let k = 0; k < 64; k++) {
+          const j = 63 - k;
+          sum += (a[k] as number) * (a[j] as number);
+        }
+        y[cuda.threadIdx.x] = sum;
+      },
+      ['f32', 'f32'],
+    );
+    expect(text).toMatch(/for \(var (v\d+_k): i32 = 0i; \(\1 < 64i\); \1 = \(\1 \+ 1i\)\)/);
+    expect(text).toMatch(/a\d+_a\[v\d+_k\]/);
+    expect(text).toContain('[i32(thread.x)]');
+    // An array that begins where its buffer does has no base, one that does not has.
+    expect(text).not.toContain('base_');
+    expect(wgsl(copyFirst, ['f32', 'f32'], true).text).toContain('base_');
+  });
+});
+
+const copyFirst = (x: Vec<f32>, y: Vec<f32>): void => {
+  y[0] = x[0] as number;
+};
+
 describe('the passes before WGSL', () => {
   it('change nothing that a kernel does', () => {
     for (let seed = 400; seed < 410; seed++) {

@@ -8,6 +8,7 @@ import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { type Call, expandCalls } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
@@ -44,6 +45,7 @@ export function prepare(kernel: Kernel, { block }: Pick<WgslOptions, 'block'>): 
       { name: 'expand narrow floats', run: (k) => expandNarrow(k, {}) },
       simplified,
       { name: 'expand math', run: expand, cleanup: simplified },
+      { name: 'overlap rounds', run: overlapRounds, cleanup: simplified },
       { name: 'join guards', run: joinGuards },
     ],
     kernel,
@@ -59,12 +61,15 @@ function expand(kernel: Kernel): Kernel {
   return expandMath(portable, { target: 'gpu' });
 }
 
+/** Functions whose bodies test bits, so that what is no number goes the way of what is out of range. */
+const TESTS_BITS: ReadonlySet<string> = new Set(['exp', 'log']);
+
 /** As in the table, but what is no number stays so: compilers of WGSL take `!(x < y)` for `x >= y`. */
 function bodyOf({ fn, type, args }: Call): MathBody | undefined {
   // WGSL's own is at least as accurate as its quotients and square roots.
   if (fn === 'rsqrt') return undefined;
   const body = type === 'f32' ? MATH_F32[fn] : undefined;
-  if (body === undefined || args.length !== 1) return body;
+  if (body === undefined || args.length !== 1 || TESTS_BITS.has(fn)) return body;
   return (x, ...rest) => select(isNotANumber(x), x, body(x, ...rest));
 }
 

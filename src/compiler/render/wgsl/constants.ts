@@ -116,7 +116,13 @@ function mustHide({ constants }: Gen, of: Binary, e: Constant, side: 'a' | 'b'):
   const value = Number(e.value);
   if (chain === undefined || (chain === 'product' && isPowerOfTwo(value))) return false;
   // A sum with 0 is not the other operand where that is -0, nor a product with it always 0.
-  if (value === 0 || roundsBy(e) || (of.fn === 'div' && side === 'b') || constants.factored.has(of)) return true;
+  if (
+    value === 0 ||
+    (chain === 'sum' && roundsBy(e)) ||
+    (of.fn === 'div' && side === 'b') ||
+    constants.factored.has(of)
+  )
+    return true;
   const terms = termsOf(side === 'a' ? of.b : of.a, chain, constants.values);
   return terms === undefined || terms.some((term) => isSeen(term, chain, constants.hidden));
 }
