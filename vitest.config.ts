@@ -35,6 +35,7 @@ const LONG = [
   'test/conformance-webgpu.test.ts',
   'test/webgpu-waiting.test.ts',
   'test/conformance-chromium.test.ts',
+  'test/conformance-firefox.test.ts',
   'test/pages.test.ts',
   'test/fuzz/!(fuzz|regressions|directed).test.ts',
   'test/gpu/runner.test.ts',

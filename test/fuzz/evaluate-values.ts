@@ -15,7 +15,7 @@ import {
   type Ty,
   type Val,
 } from './program.ts';
-import { binary, cast, compare, dp4a, fma, ofBits, quotient, roundTo, unary, wrap } from './semantics.ts';
+import { binary, cast, compare, dp4a, fma, isSubnormal, ofBits, quotient, roundTo, unary, wrap } from './semantics.ts';
 import type { Traffic } from './traffic.ts';
 import { Absent, Discarded, Refused } from './verdicts.ts';
 
@@ -59,6 +59,11 @@ export abstract class Values {
     this.p = p;
     for (const a of p.arrays) this.memory.set(a.name, [...a.data]);
   }
+
+  /** Whether some f32, or some float that devices keep in one, was subnormal, which devices may take for zero. */
+  hasSubnormals = false;
+  /** Whether some product and sum would be another number if it were rounded twice. */
+  roundsOnce = false;
 
   protected abstract fn(f: FuncDecl): Call;
 
@@ -142,7 +147,18 @@ export abstract class Values {
     };
   }
 
+  /** Notes what WGSL leaves open. */
   expr(e: Expr): Ev {
+    const value = this.value(e);
+    if (!isFloat(e.t) || e.t === 'f64') return value;
+    return (s) => {
+      const v = value(s);
+      if (isSubnormal(v)) this.hasSubnormals = true;
+      return v;
+    };
+  }
+
+  private value(e: Expr): Ev {
     switch (e.k) {
       case 'lit': {
         const v =
@@ -221,7 +237,12 @@ export abstract class Values {
       }
       case 'fma': {
         const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.widened(e.c, e.t), e];
-        return (s) => fma(t, Number(a(s)), Number(b(s)), Number(c(s)));
+        return (s) => {
+          const [x, y, z] = [Number(a(s)), Number(b(s)), Number(c(s))];
+          const once = fma(t, x, y, z);
+          if (!Object.is(once, roundTo(t, roundTo(t, x * y) + z))) this.roundsOnce = true;
+          return once;
+        };
       }
       case 'dp4a': {
         const [a, b, c, { t }] = [this.expr(e.a), this.expr(e.b), this.widened(e.c, e.t), e];

@@ -49,6 +49,8 @@ export interface Outcome {
   readonly lines: readonly Line[];
   /** Whether a thread has asked a lane for its value that took no part. */
   readonly asksAbsentLanes: boolean;
+  readonly hasSubnormals: boolean;
+  readonly roundsOnce: boolean;
 }
 
 class Evaluator extends Values {

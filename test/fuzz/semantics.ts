@@ -138,6 +138,11 @@ export function fma(t: Ty, a: number, b: number, c: number): number {
   return r === 0 && n < 0n ? -0 : r;
 }
 
+/** Whether a number is too small for an f32 with all its digits. */
+export function isSubnormal(v: Val | undefined): boolean {
+  return typeof v === 'number' && v !== 0 && Math.abs(v) < 2 ** -126;
+}
+
 /** A number rounded to a float type. */
 export function roundTo(t: Elem, x: number): number {
   if (t === 'f32') return Math.fround(x);

@@ -25,8 +25,8 @@ export interface SuiteResult {
   readonly failed: readonly string[];
 }
 
-/** Runs in the page: the text of a function has no names from here. */
-const BODY = `
+/** Runs in the page: the text of a function has no names from here. It finds `run`, `base` and `tell`. */
+export const SUITE = `
   const { cuda, roc } = await import(base + 'dist/index.js');
   const { conformanceTests } = await import(base + 'dist/testsuite/index.js');
   await cuda.open(run.device);
@@ -62,10 +62,10 @@ export async function runInPage(browser: Chromium, run: SuiteRun): Promise<Suite
     if (line.startsWith('@')) last = line;
   };
   const given = `const run = ${JSON.stringify(run)};`;
-  const inPage = `${given} const base = './'; const tell = (name) => console.log('@' + name); ${BODY}`;
+  const inPage = `${given} const base = './'; const tell = (name) => console.log('@' + name); ${SUITE}`;
   const inWorker = `
     const code = ${JSON.stringify(`onmessage = async ({ data: base }) => { ${given} const tell = (name) => postMessage('@' + name);
-      try { postMessage(await (async () => { ${BODY} })()); } catch (error) { postMessage({ failed: [String(error.stack)] }); } }`)};
+      try { postMessage(await (async () => { ${SUITE} })()); } catch (error) { postMessage({ failed: [String(error.stack)] }); } }`)};
     const worker = new Worker(URL.createObjectURL(new Blob([code], { type: 'text/javascript' })), { type: 'module' });
     return new Promise((resolve, reject) => {
       worker.onerror = (event) => reject(new Error(event.message));
