@@ -314,7 +314,7 @@ export const MATH: readonly (readonly [file: string, find: string, replace: stri
     'the second member of a record is its first',
   ],
   [
-    'render/wasm/records',
+    'render/wasm/record-stores',
     'hasLoad(other.value) || hasLoad',
     'hasLoad',
     'members that are stored together are loaded before any is stored',

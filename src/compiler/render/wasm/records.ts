@@ -1,6 +1,6 @@
 /**
  * Records whose size the launch tells, or a constant: `q[i][0]`, `q[i][1]`, … of a matrix of four columns. Each lane has neighbouring members in one
- * vector of its own; four lanes' vectors are turned into vectors of one member each, or back for stores.
+ * vector of its own; four lanes' vectors are turned into vectors of one member each. `record-stores.ts` goes the same way back.
  */
 import { add, i32, mul, sub } from '../../ir/builder.ts';
 import { type ElemType, type Expr, isInt, type MemRef, type Stmt } from '../../ir/ops.ts';
@@ -8,22 +8,21 @@ import { foldExpr } from '../../ir/passes/fold.ts';
 import { defined, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 import { distanceOf, knownDistances, pushAddress } from './address.ts';
 import type { Local } from './assembler.ts';
-import { part, scalar } from './expr.ts';
+import { scalar } from './expr.ts';
 import { type Gen, isVector, type Kept, shapeOf } from './gen.ts';
-import { withPrepared } from './prepare.ts';
 
 type Load = Expr & { op: 'load' };
-type Store = Stmt & { op: 'store' };
 
 /** Bytes of a vector, and of a member. */
-const [WHOLE, SIZE] = [16, 4];
+export const WHOLE = 16;
+export const SIZE = 4;
 /** How many statements are looked at. */
 const LONGEST = 24;
 
 const isMember = (elem: ElemType): boolean => elem === 'f32' || elem === 'i32' || elem === 'u32';
 
 /** Neighbouring members. */
-interface Group {
+export interface Group {
   /** The access to the first member. */
   readonly first: MemRef;
   /** Elements from one lane's to the next one's. */
@@ -48,7 +47,7 @@ function stepOf(g: Gen, e: Expr): Expr | undefined {
 }
 
 /** Of an access whose lanes lie so far apart that they are not to be had in fewer vectors. */
-function stepOfMember(g: Gen, mem: MemRef): Expr | undefined {
+export function stepOfMember(g: Gen, mem: MemRef): Expr | undefined {
   if (g.lanes === 1 || g.mask !== null || g.variant.memory64 || g.variant.quick === true) return undefined;
   if (!isMember(mem.elem) || mem.array.space === 'local' || !isVector(g, mem.index)) return undefined;
   const known = knownDistances(g, mem, undefined);
@@ -58,7 +57,7 @@ function stepOfMember(g: Gen, mem: MemRef): Expr | undefined {
 }
 
 /** Whether two accesses are to members of records of one array, and how far the second one lies from the first. */
-function apart(a: MemRef, b: MemRef): number | undefined {
+export function apart(a: MemRef, b: MemRef): number | undefined {
   if (a.array !== b.array || a.elem !== b.elem || a.scale !== b.scale) return undefined;
   const at = distanceOf(b, a);
   return at === undefined || at % SIZE !== 0 ? undefined : at;
@@ -159,7 +158,7 @@ function loadPairs(g: Gen, first: MemRef, vectors: ReadonlyMap<number, Local[]>)
 }
 
 /** Hands out what pushes the addresses of the lanes, from the first on; it is to be called once for each. */
-function withPointer(g: Gen, first: MemRef, step: Expr, use: (next: () => void, offset: number) => void): void {
+export function withPointer(g: Gen, first: MemRef, step: Expr, use: (next: () => void, offset: number) => void): void {
   const { f } = g;
   const [address, by] = [f.temp('i32'), f.temp('i32')];
   const offset = pushAddress(g, first);
@@ -180,7 +179,7 @@ function withPointer(g: Gen, first: MemRef, step: Expr, use: (next: () => void, 
 }
 
 /** Columns of four rows of four: `each` gets what pushes those at `places`, in bytes, in turn. */
-function turn(
+export function turn(
   g: Gen,
   rows: readonly Local[],
   places: readonly number[],
@@ -258,92 +257,3 @@ function loadsOf(s: Stmt): Load[] {
 }
 
 const isLoadOfMember = (e: Load): boolean => isMember(e.mem.elem) && isInt(e.mem.index.type);
-
-// ---------------------------------------------------------------- stores
-
-interface StoreGroup extends Group {
-  readonly stores: readonly Store[];
-  /** In the order of memory, without gaps. */
-  readonly inOrder: readonly Store[];
-}
-
-/** Stores to neighbouring members that begin a list, two to four; undefined where there are none, or they stand in each other's way. */
-export function memberStores(g: Gen, list: readonly Stmt[], from: number): StoreGroup | undefined {
-  const s = list[from];
-  if (s?.op !== 'store' || g.lanes === 1) return undefined;
-  const step = stepOfMember(g, s.mem);
-  if (step === undefined || hasLoad(s.mem.index)) return undefined;
-  const found: { readonly store: Store; readonly at: number }[] = [{ store: s, at: 0 }];
-  for (const other of list.slice(from + 1, from + WHOLE / SIZE)) {
-    if (other.op !== 'store') break;
-    const at = apart(s.mem, other.mem);
-    // What is loaded for a later store might be what an earlier one has changed.
-    if (at === undefined || hasLoad(other.value) || hasLoad(other.mem.index)) break;
-    if (found.some((x) => x.at === at)) break;
-    found.push({ store: other, at });
-  }
-  for (; found.length > 1; found.pop()) {
-    const inOrder = [...found].sort((a, b) => a.at - b.at);
-    const least = inOrder[0]?.at ?? 0;
-    if (inOrder.some(({ at }, k) => at !== least + k * SIZE)) continue;
-    const first = inOrder[0]?.store.mem as MemRef;
-    return { first, step, stores: found.map((x) => x.store), inOrder: inOrder.map((x) => x.store) };
-  }
-  return undefined;
-}
-
-const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
-
-export function emitMemberStores(g: Gen, { first, step, stores, inOrder }: StoreGroup): void {
-  withPrepared(
-    g,
-    stores.flatMap((s) => [s.value, s.mem.index]),
-    stores.map((s) => s.mem),
-    () => storeTurned(g, { first, step }, inOrder),
-  );
-}
-
-function storeTurned(g: Gen, { first, step }: Group, inOrder: readonly Store[]): void {
-  const { f } = g;
-  const count = inOrder.length;
-  const values = inOrder.map(({ value }) =>
-    Array.from({ length: g.lanes / 4 }, (_, p) => {
-      const local = f.temp('v128');
-      part(g, value, p);
-      f.set(local);
-      return local;
-    }),
-  );
-  withPointer(g, first, step, (next, offset) => {
-    for (let p = 0; p < g.lanes / 4; p++) {
-      // What is missing of four may be anything: it is not stored.
-      const rows = [0, 1, 2, 3].map((k) => (values[k] ?? values[count - 1])?.[p] ?? 0);
-      const records: Local[] = [];
-      turn(g, rows, [0, 4, 8, 12], (_, push) => {
-        const local = f.temp('v128');
-        push();
-        f.set(local);
-        records.push(local);
-      });
-      for (const record of records) {
-        next();
-        if (count === 4) {
-          f.get(record);
-          f.memory('v128.store', 2, offset);
-          continue;
-        }
-        const address = f.temp('i32');
-        f.tee(address);
-        f.get(record);
-        f.memoryLane('v128.store64_lane', 2, offset, 0);
-        if (count === 3) {
-          f.get(address, record);
-          f.memoryLane('v128.store32_lane', 2, offset + 8, 2);
-        }
-        f.release('i32', address);
-      }
-      f.release('v128', ...records);
-    }
-  });
-  f.release('v128', ...values.flat());
-}

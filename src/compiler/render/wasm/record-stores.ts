@@ -1,0 +1,99 @@
+/**
+ * Stores to neighbouring members of records, which `records.ts` loads: a vector of each member becomes a vector of each lane.
+ */
+import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
+import { someExpr } from '../../ir/passes/walk.ts';
+import type { Local } from './assembler.ts';
+import { part } from './expr.ts';
+import type { Gen } from './gen.ts';
+import { withPrepared } from './prepare.ts';
+import { apart, type Group, SIZE, stepOfMember, turn, WHOLE, withPointer } from './records.ts';
+
+type Store = Stmt & { op: 'store' };
+
+interface StoreGroup extends Group {
+  readonly stores: readonly Store[];
+  /** In the order of memory, without gaps. */
+  readonly inOrder: readonly Store[];
+}
+
+/** Stores to neighbouring members that begin a list, two to four; undefined where there are none, or they stand in each other's way. */
+export function memberStores(g: Gen, list: readonly Stmt[], from: number): StoreGroup | undefined {
+  const s = list[from];
+  if (s?.op !== 'store' || g.lanes === 1) return undefined;
+  const step = stepOfMember(g, s.mem);
+  if (step === undefined || hasLoad(s.mem.index)) return undefined;
+  const found: { readonly store: Store; readonly at: number }[] = [{ store: s, at: 0 }];
+  for (const other of list.slice(from + 1, from + WHOLE / SIZE)) {
+    if (other.op !== 'store') break;
+    const at = apart(s.mem, other.mem);
+    // What is loaded for a later store might be what an earlier one has changed.
+    if (at === undefined || hasLoad(other.value) || hasLoad(other.mem.index)) break;
+    if (found.some((x) => x.at === at)) break;
+    found.push({ store: other, at });
+  }
+  for (; found.length > 1; found.pop()) {
+    const inOrder = [...found].sort((a, b) => a.at - b.at);
+    const least = inOrder[0]?.at ?? 0;
+    if (inOrder.some(({ at }, k) => at !== least + k * SIZE)) continue;
+    const first = inOrder[0]?.store.mem as MemRef;
+    return { first, step, stores: found.map((x) => x.store), inOrder: inOrder.map((x) => x.store) };
+  }
+  return undefined;
+}
+
+const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
+
+export function emitMemberStores(g: Gen, { first, step, stores, inOrder }: StoreGroup): void {
+  withPrepared(
+    g,
+    stores.flatMap((s) => [s.value, s.mem.index]),
+    stores.map((s) => s.mem),
+    () => storeTurned(g, { first, step }, inOrder),
+  );
+}
+
+function storeTurned(g: Gen, { first, step }: Group, inOrder: readonly Store[]): void {
+  const { f } = g;
+  const count = inOrder.length;
+  const values = inOrder.map(({ value }) =>
+    Array.from({ length: g.lanes / 4 }, (_, p) => {
+      const local = f.temp('v128');
+      part(g, value, p);
+      f.set(local);
+      return local;
+    }),
+  );
+  withPointer(g, first, step, (next, offset) => {
+    for (let p = 0; p < g.lanes / 4; p++) {
+      // What is missing of four may be anything: it is not stored.
+      const rows = [0, 1, 2, 3].map((k) => (values[k] ?? values[count - 1])?.[p] ?? 0);
+      const records: Local[] = [];
+      turn(g, rows, [0, 4, 8, 12], (_, push) => {
+        const local = f.temp('v128');
+        push();
+        f.set(local);
+        records.push(local);
+      });
+      for (const record of records) {
+        next();
+        if (count === 4) {
+          f.get(record);
+          f.memory('v128.store', 2, offset);
+          continue;
+        }
+        const address = f.temp('i32');
+        f.tee(address);
+        f.get(record);
+        f.memoryLane('v128.store64_lane', 2, offset, 0);
+        if (count === 3) {
+          f.get(address, record);
+          f.memoryLane('v128.store32_lane', 2, offset + 8, 2);
+        }
+        f.release('i32', address);
+      }
+      f.release('v128', ...records);
+    }
+  });
+  f.release('v128', ...values.flat());
+}
