@@ -51,6 +51,13 @@ describe('integers alone', () => {
     expect(c.types.find((t) => t.name === 'delta')?.type).toBe('i32');
   });
 
+  it('take halves of a warp', () => {
+    const body = (y: V): void => {
+      for (let step = cuda.warpSize / 2; step > 0; step >>= 1) y[0] += cuda.shflDownSync(-1, y[0], step);
+    };
+    expect(compileFor(body, [new Float32Array(1)]).types.find((t) => t.name === 'step')?.type).toMatch(/^i32/);
+  });
+
   it('and refuse fractions', () => {
     const body = (y: V): void => {
       y[0] = cuda.popc(2.5);

@@ -2,6 +2,7 @@
  * Quotients of integers that leave no remainder by the way their dividend was made: `(i - i % width) / width`, `i * (i + 1) / 2`, `8 * k / 4`. They
  * are whole numbers in JavaScript, so that they are computed by integer division and can be indices. Of floats they are quotients as any.
  */
+import { WARP_SIZE } from '../ir/warp.ts';
 import type { TExpr } from '../types/tree.ts';
 import { isLiteral } from './values.ts';
 
@@ -67,6 +68,7 @@ export function isMultipleOf(e: TExpr, by: TExpr): boolean {
     if (typeof x.value !== 'number' || typeof d.value !== 'number' || d.value === 0) return false;
     return Number.isInteger(x.value) && Number.isInteger(d.value) && x.value % d.value === 0;
   }
+  if (x.k === 'special' && x.name === 'warpSize') return isLiteral(d) && WARP_SIZE % Number(d.value) === 0;
   if (x.k !== 'arith') return false;
   if (x.fn === 'sub' && isRemainder(x.b, x.a, d)) return true;
   if (x.fn === 'add' || x.fn === 'sub') return isMultipleOf(x.a, d) && isMultipleOf(x.b, d);
