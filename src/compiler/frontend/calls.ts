@@ -69,7 +69,8 @@ function methodOf(
     // Not those of arrays that have the same name.
     if (isKnownTextMethod(name)) return textMember(ctx, object, name, pos);
   }
-  if (object.kind === 'view') return arrayMethod(ctx, object.view, name, node, scope, pos);
+  if (object.kind === 'view' && !(isKnownTextMethod(name) && !ARRAY_METHODS.has(name) && !isSequenceMethod(name)))
+    return arrayMethod(ctx, object.view, name, node, scope, pos);
   if (object.kind === 'tuple' && isSequence(object)) {
     if (isSequenceMethod(name)) return sequenceMethod(ctx, object, name, node, scope, pos);
     if (name === 'fill' || name === 'reverse') storeTo(ctx, object);
