@@ -101,11 +101,9 @@ describe.skipIf(why !== undefined)('what is recorded', () => {
     });
     await broken.compileAsync(sum);
     add.launch(ONE, sum, by);
-    const made = vi
-      .spyOn(device, 'createShaderModule')
-      .mockImplementation(function (this: GpuDevice, options) {
-        return GPU_MODULE.call(this, { ...options, code: `${options.code} fn broken( {` });
-      });
+    const made = vi.spyOn(device, 'createShaderModule').mockImplementation(function (this: GpuDevice, options) {
+      return GPU_MODULE.call(this, { ...options, code: `${options.code} fn broken( {` });
+    });
     broken.launch(ONE, sum);
     made.mockRestore();
     for (let k = 0; k < 40; k++) add.launch(ONE, sum, by);

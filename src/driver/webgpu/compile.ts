@@ -61,15 +61,12 @@ function expand(kernel: Kernel): Kernel {
   return expandMath(portable, { target: 'gpu' });
 }
 
-/** Functions whose bodies test bits, so that what is no number goes the way of what is out of range. */
-const TESTS_BITS: ReadonlySet<string> = new Set(['exp', 'log']);
-
 /** As in the table, but what is no number stays so: compilers of WGSL take `!(x < y)` for `x >= y`. */
 function bodyOf({ fn, type, args }: Call): MathBody | undefined {
   // WGSL's own is at least as accurate as its quotients and square roots.
   if (fn === 'rsqrt') return undefined;
   const body = type === 'f32' ? MATH_F32[fn] : undefined;
-  if (body === undefined || args.length !== 1 || TESTS_BITS.has(fn)) return body;
+  if (body === undefined || args.length !== 1) return body;
   return (x, ...rest) => select(isNotANumber(x), x, body(x, ...rest));
 }
 

@@ -105,7 +105,7 @@ export function unaryOf(g: Gen, print: Print, fn: UnaryOp, a: Expr): string {
   const { type } = a;
   const x = print(a);
   if (fn === 'uniform') return x;
-  if (type === 'bool') return beyond(print, a) ?? `(!${x})`;
+  if (type === 'bool') return `(!${x})`;
   if (fn === 'not') return `(~${x})`;
   if (isWide(type)) {
     if (fn === 'abs' && type === 'u64') return x;
@@ -115,13 +115,6 @@ export function unaryOf(g: Gen, print: Print, fn: UnaryOp, a: Expr): string {
   // The unsigned type has no minus, and the sign of the other may wrap.
   if (fn === 'neg') return type === 'i32' ? `(0i - ${x})` : `(0u - ${x})`;
   return type === 'u32' && fn === 'abs' ? x : type === 'u32' ? `min(${x}, 1u)` : call(fn, x);
-}
-
-/** `!(|x| <= c)`, which holds for what is no number, by bits: compilers take it for `|x| > c`. */
-function beyond(print: Print, e: Expr): string | undefined {
-  if (e.op !== 'compare' || e.fn !== 'le' || e.a.type !== 'f32' || e.b.op !== 'const') return undefined;
-  if (e.a.op !== 'unary' || e.a.fn !== 'abs' || !(Number(e.b.value) >= 0)) return undefined;
-  return `((bitcast<u32>(${print(e.a.a)}) & 0x7fffffffu) > bitcast<u32>(${print(e.b)}))`;
 }
 
 function floatUnary(g: Gen, fn: UnaryOp, x: string): string {
