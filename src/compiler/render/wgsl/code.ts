@@ -7,7 +7,6 @@ import type { ArraySym, Expr, Kernel, ValueType, Var } from '../../ir/ops.ts';
 import type { Lines } from '../lines.ts';
 import { plainName } from '../names.ts';
 import type { PrintSite } from '../sites.ts';
-import type { Constants } from './constants.ts';
 import type { WgslOptions } from './module.ts';
 
 /** Prints operands. */
@@ -29,6 +28,16 @@ export interface Memory {
 
 /** A sum or a difference of f32. */
 export type FloatSum = Expr & { readonly op: 'binary'; readonly fn: 'add' | 'sub' };
+
+/** What is known of the constants of float arithmetic (constants.ts). */
+export interface Constants {
+  /** Values that variables are given. */
+  readonly values: ReadonlyMap<number, readonly Expr[]>;
+  /** Products with a constant, of one and the same factor in one sum. */
+  readonly factored: ReadonlySet<Expr>;
+  /** Whether the constant of an operation is hidden. */
+  readonly hidden: Map<Expr, boolean>;
+}
 
 export interface Gen {
   readonly kernel: Kernel;

@@ -5,7 +5,7 @@
  */
 import type { BinaryOp, Expr, Kernel } from '../../ir/ops.ts';
 import { eachExpr, eachStmt } from '../../ir/passes/walk.ts';
-import { type Gen, nothing } from './code.ts';
+import { type Constants, type Gen, nothing } from './code.ts';
 
 type Constant = Expr & { readonly op: 'const' };
 
@@ -21,15 +21,6 @@ type Binary = Expr & { readonly op: 'binary' };
 interface Term {
   readonly value: Expr;
   readonly of: Binary | undefined;
-}
-
-export interface Constants {
-  /** Values that variables are given. */
-  readonly values: ReadonlyMap<number, readonly Expr[]>;
-  /** Products with a constant, of one and the same factor in one sum. */
-  readonly factored: ReadonlySet<Expr>;
-  /** Whether the constant of an operation is hidden. */
-  readonly hidden: Map<Expr, boolean>;
 }
 
 export function constantsOf({ body }: Kernel): Constants {
