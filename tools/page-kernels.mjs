@@ -108,6 +108,7 @@ async function compileAll() {
   }
 }
 
+cuda.selectDevice('cpu');
 await compileAll();
 Object.defineProperty(globalThis, 'navigator', { value: { gpu: noGpu() } });
 await cuda.open('webgpu');
