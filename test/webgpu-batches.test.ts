@@ -153,7 +153,7 @@ describe.skipIf(why !== undefined)('what is recorded', () => {
     device.queue.submit([encoder.finish()]);
     add.launch(ONE, sum, by);
     const seen = cuda.fromGpuBuffer(own as never, { shape: 1, dtype: i32 });
-    expect(Array.from(await seen.copyToHostAsync())).toEqual([3]);
+    expect(Array.from((await seen.copyToHostAsync()) as Int32Array)).toEqual([3]);
     const adopted = cuda.fromGpuBuffer(second as never, { shape: 1, dtype: i32 });
     add.launch(ONE, sum, by);
     add.launch(ONE, adopted as never, by);

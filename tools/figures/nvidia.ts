@@ -73,7 +73,7 @@ export function numbaKernels(): string {
   const { path, record } = newest<NvidiaRecord>('nvidia', withNumba);
   const { summary, versions } = record.kernels;
   const text = `The kernels that have a Numba version were measured on ${record.date.slice(0, 10)} with numba-cuda ${versions.numba?.['numba-cuda']}, ${record.rounds} processes on each side
-(\`${path}\`); the calls and copies below are from the same record.`;
+(\`${path}\`).`;
   const rows = summary.rows.map((row) => [
     titles.get(row.case) ?? row.case,
     fixed(row.ms.tsamba, 4),
@@ -86,7 +86,9 @@ export function numbaKernels(): string {
 
 /** Launches, allocations, first kernels and copies. */
 export function nvidiaCalls(): string {
-  const { record } = newest<NvidiaRecord>('nvidia', ({ calls, first, copies }) => Boolean(calls && first && copies));
+  const { path, record } = newest<NvidiaRecord>('nvidia', ({ calls, first, copies }) =>
+    Boolean(calls && first && copies),
+  );
   const [calls, first] = [record.calls?.summary ?? {}, record.first?.summary ?? {}];
   const of = (from: Readonly<Record<string, number>>, key: string, unit: string): string => {
     const value = from[key];
@@ -126,7 +128,8 @@ export function nvidiaCalls(): string {
   const copies = [...(record.copies?.all ?? [])]
     .sort((a, b) => b.bytes - a.bytes)
     .map((rate) => [`copy of ${size(rate.bytes)}, ${rate.what}`, beside(rate, 'tsamba'), beside(rate, 'raw'), '']);
-  return table(['call', 'Tsamba', 'driver alone', 'numba'], [...rows, ...copies]);
+  const text = `Calls and copies, measured on ${record.date.slice(0, 10)} (\`${path}\`).`;
+  return `${text}\n\n${table(['call', 'Tsamba', 'driver alone', 'numba'], [...rows, ...copies])}`;
 }
 
 /** The overview of the README, from one run of all three sides. */
