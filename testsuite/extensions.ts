@@ -70,13 +70,6 @@ export const extensions: readonly ConformanceTest[] = chapter('extensions', {
       /takes 'number', .* structs, got 'numbr'/,
       'E_DEFINE',
     );
-    const broken = defineIntrinsic({ name: 'toy.broken', expand: own, native: { ptx: (() => 3) as never } });
-    const kernel = cuda.jit((y: Vec<f32>) => void (y[0] = broken(y[0]!)), { signature: 'void(f32[:])' });
-    throws(
-      () => kernel.inspect({ target: 'ptx', arch: 'sm_80' }),
-      /text of an instruction from native.ptx/,
-      'E_DEFINE',
-    );
   },
   'a native form alone is refused where there is none': async () => {
     const nowhere = defineIntrinsic<(a: number) => number>({
