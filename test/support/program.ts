@@ -23,6 +23,7 @@ export function bundled(...files: readonly string[]): (file: string) => string {
     bundle: true,
     splitting: true,
     platform: 'node',
+    target: 'node20',
     format: 'esm',
     outExtension: { '.js': '.mjs' },
     external: ['koffi'],
