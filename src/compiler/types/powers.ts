@@ -5,7 +5,7 @@
  * As with quotients of integers, the use decides. What only passes the value on, or multiplies it, is computed in the float as well; a sum
  * or a remainder is not, which could lose digits that integers keep. A variable of powers is a float where floats are all it goes into.
  */
-import { isFloatType, isIntegerType, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
+import { isFloatType, isFractional, isIntegerType, isWide, joinOr, type Type, typeOfElem } from './lattice.ts';
 import { expressionsOf, memOperands, operands, walkStatements } from './parts.ts';
 import type { Range, TExpr, TStmt } from './tree.ts';
 import { comparing, isIntegerQuotient, numeric, typeOf } from './typing.ts';
@@ -63,8 +63,8 @@ export function settlePowers(body: readonly TStmt[], ranges: readonly Range[], d
 
   const float = (t: Type | undefined, sink: Sink): Sink => {
     if (t === undefined || !isFloatType(t)) return undefined;
-    if (t !== 'F') return t === 'f64' ? t : 'f32';
-    return sink ?? defaultFloat;
+    if (!isFractional(t)) return t === 'f64' ? t : 'f32';
+    return sink ?? (t === 'F' ? defaultFloat : 'f32');
   };
   const visit = (e: TExpr, sink: Sink): void => {
     if (e.k === 'local') {
