@@ -218,9 +218,7 @@ export function copyToContext(context: Context, object: unknown, options: ToDevi
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
   if (isImage(object) && to !== undefined) {
     const image = imageOnDevice(context, object, options);
-    copyToContext(context, image, options);
-    image.dispose();
-    return to;
+    return givingBack(image, object, () => copyToContext(context, image, options));
   }
   if (to !== undefined) {
     const target = deviceOf(to, context);
@@ -235,12 +233,8 @@ export function copyToContext(context: Context, object: unknown, options: ToDevi
     });
     return to;
   }
-  if (isImage(object)) {
-    const image = imageOnDevice(context, object, options, copy);
-    checkDType(image.dtype, dtype);
-    return image;
-  }
-  const device = deviceOf(object, context);
+  const device =
+    deviceOf(object, context) ?? (isImage(object) ? imageOnDevice(context, object, options, copy) : undefined);
   if (device !== undefined) {
     device.checkUsable();
     checkDType(device.dtype, dtype);

@@ -41,10 +41,9 @@ export function struct<const F extends Readonly<Record<string, DTypeLike>>>(
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new TsambaTypeError('E_STRUCT', 'struct() takes an object of fields, as in struct({ x: f32, y: i32 })');
   }
-  const { align = false } = readOptions('struct', options, ['align']);
-  if (typeof align !== 'boolean')
-    throw new TsambaTypeError('E_OPTION', `align of struct() must be true or false, got ${show(align)}`);
-  const aligned = align;
+  const { align: aligned = false } = readOptions('struct', options, ['align']);
+  if (typeof aligned !== 'boolean')
+    throw new TsambaTypeError('E_OPTION', `align of struct() must be true or false, got ${show(aligned)}`);
   const laidOut: StructField[] = [];
   let end = 0;
   let alignment = 1;

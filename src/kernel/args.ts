@@ -88,18 +88,8 @@ const BOOLEAN: ArgType = { kind: 'scalar', type: 'bool' };
 
 function typeObject(value: object, context: Context, where: () => string, depth = 0): Typed {
   if (Array.isArray(value)) return typeTuple(value, context, where, depth);
-  if (isImage(value)) {
-    const view = imageOnDevice(context, value, {});
-    const array = memoryOf(view);
-    return {
-      kind: 'device',
-      type: arrayType(array, array.layout, array.pointer),
-      array,
-      borrowed: { by: value, view },
-    };
-  }
-  // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied.
-  const device = deviceOf(value, context);
+  // Device arrays, mapped and managed host arrays, and arrays of other libraries: none is copied. A picture of the page is.
+  const device = deviceOf(value, context) ?? (isImage(value) ? imageOnDevice(context, value, {}) : undefined);
   if (device !== undefined) {
     const array = memoryOf(device);
     const borrowed = isBorrowed(device, value) ? { by: value, view: device } : undefined;

@@ -15,7 +15,7 @@ import { areAlike, eitherView, refuseUnlike } from './array-choices.ts';
 import type { CapturedFunction } from './captured.ts';
 import { complex, refuseComplex, selectComplex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
-import { eitherFunction, isCallable, isSameFunction, withSameFunctions } from './function-choices.ts';
+import { eitherFunction, isCallable, isSame, withSameFunctions } from './function-choices.ts';
 import type { Hints } from './hints.ts';
 import { isCheap, isStable, neverEnds } from './measures.ts';
 import { eitherObject, hasObject, hold, isObject, putInBox } from './object-slots.ts';
@@ -367,8 +367,7 @@ export class Evaluation extends StatementWriter {
       }
       if (a.kind === 'view' && b.kind === 'view' && isArray(a.view) && isArray(b.view) && areAlike(a.view, b.view))
         return { kind: 'view', view: eitherView(this.hints, this.hold(cond), a.view, b.view, pos) };
-      if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
-      if (isSameFunction(a, b)) return a;
+      if (isSame(a, b)) return a;
     }
     if (isCallable(a) && isCallable(b)) return eitherFunction(this, cond, [thenList, a], [elseList, b], pos);
     if (isAbsent(a) && isAbsent(b) && a.value === b.value) {

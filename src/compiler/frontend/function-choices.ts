@@ -18,11 +18,11 @@ export function isCallable(v: Value): v is Callable {
   return v.kind === 'function' || v.kind === 'functions' || (v.kind === 'host' && typeof v.value === 'function');
 }
 
-/** Whether two values are one function: what a function makes at each call is a new one, which has captured other values. */
-export function isSameFunction(a: Value, b: Value): boolean {
+/** Whether two values are one function, or one value of the host: what a function makes at each call is a new one, which has captured other values. */
+export function isSame(a: Value, b: Value): boolean {
   if (a.kind === 'function' && b.kind === 'function')
     return a.fn.node === b.fn.node && a.fn.scope === b.fn.scope && a.fn.captured === b.fn.captured;
-  return a.kind === 'host' && b.kind === 'host' && a.value === b.value;
+  return a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value);
 }
 
 /** One of two functions, each with the statements that compute which of several it is. */
@@ -86,7 +86,7 @@ export function withSameFunctions(cond: () => TExpr, a: Value, b: Value, pos: Po
     }) as unknown as readonly [Value, Value];
   }
   const plain = (v: Value): v is Callable => isCallable(v) && v.kind !== 'functions';
-  if (!plain(a) || !plain(b) || isSameFunction(a, b)) return [a, b];
+  if (!plain(a) || !plain(b) || isSame(a, b)) return [a, b];
   const either = chosenFunction(cond(), a, b, pos);
   return [either, either];
 }

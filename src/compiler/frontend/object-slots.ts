@@ -8,7 +8,7 @@
 import type { Pos } from '../source.ts';
 import type { TExpr } from '../types/tree.ts';
 import { fail } from './diagnostics.ts';
-import { chosenFunction, isCallable, isSameFunction } from './function-choices.ts';
+import { chosenFunction, isCallable, isSame } from './function-choices.ts';
 import { withFlag } from './optionals.ts';
 import { fillSlot, makeSlot } from './slots.ts';
 import type { StatementWriter } from './statement-writer.ts';
@@ -85,9 +85,8 @@ export function eitherField(ctx: StatementWriter, cond: TExpr, a: Value, b: Valu
     return { kind: 'scalar', expr: { k: 'select', cond, a: a.expr, b: b.expr, pos } };
   if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length)
     return { kind: 'tuple', items: a.items.map((x, k) => each(x, b.items[k] ?? x)) };
-  if (a.kind === 'host' && b.kind === 'host' && Object.is(a.value, b.value)) return a;
+  if (isSame(a, b)) return a;
   if (isObject(a) && isObject(b)) return eitherObject(ctx, cond, a, b, pos);
-  if (isSameFunction(a, b)) return a;
   if (isCallable(a) && isCallable(b)) return chosenFunction(cond, a, b, pos);
   return fail('K232', pos, `one of these objects has ${describeValue(a)} here, the other ${describeValue(b)}`, {
     help: 'write an if statement',

@@ -7,7 +7,7 @@ import type { Local, TExpr, TStmt } from '../types/tree.ts';
 import { areAlike, commonForm, freshChoice, holdView, inForm, refuseUnlike, whichOf } from './array-choices.ts';
 import { complex, toComplex } from './complex.ts';
 import { fail } from './diagnostics.ts';
-import { isCallable, isSameFunction } from './function-choices.ts';
+import { isCallable, isSame } from './function-choices.ts';
 import { flagOf, presenceNote, withFlag, withoutFlag } from './optionals.ts';
 import { isNameable, nameFor } from './regions.ts';
 import type { StatementWriter } from './statement-writer.ts';
@@ -203,9 +203,7 @@ export function fillSlot(ctx: StatementWriter, slot: Value, value: Value, bindin
       }
     } else if (to.kind === 'view' && from.kind === 'view') {
       planView(to.view, from.view);
-    } else if ((to === from && to.kind === 'functions') || isSameFunction(to, from)) {
-      return;
-    } else if (to.kind === 'host' && from.kind === 'host' && Object.is(to.value, from.value)) {
+    } else if ((to === from && to.kind === 'functions') || isSame(to, from)) {
       return;
     } else if (to.kind === 'object' && from.kind === 'object' && to.object === from.object) {
       return;

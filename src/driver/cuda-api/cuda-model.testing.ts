@@ -55,9 +55,9 @@ export class CudaModel {
   readonly kernels: Map<string, ModelKernel> = new Map();
   /** The modules that were loaded, as texts. */
   readonly loaded: string[] = [];
-  /** What the linker was given: kinds, and bytes as text. */
   /** Of streams that were made with one. */
   readonly priorities: number[] = [];
+  /** What the linker was given: kinds, and bytes as text. */
   readonly linkInputs: (readonly [type: number, text: string])[] = [];
   /** Results that calls give instead of success, by name, until they are taken out. */
   readonly results: Map<string, number> = new Map();

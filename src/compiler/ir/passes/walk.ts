@@ -17,6 +17,11 @@ export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
   return false;
 }
 
+/** Whether the expression loads anything. */
+export function hasLoad(e: Expr): boolean {
+  return someExpr(e, (x) => x.op === 'load');
+}
+
 /** Ids of the variables that an expression reads are added to `into`. */
 export function addReads(e: Expr, into: { add(id: number): unknown }): void {
   if (e.op === 'var') into.add(e.var.id);

@@ -6,7 +6,7 @@
  * not, as long as the records of both arrays begin at the same multiple: that is tested at run time.
  */
 import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt } from '../../ir/ops.ts';
-import { someExpr } from '../../ir/passes/walk.ts';
+import { hasLoad, someExpr } from '../../ir/passes/walk.ts';
 import { distanceOf, knownDistances, pushAddress, pushBase } from './address.ts';
 import type { Local } from './assembler.ts';
 import { lanesPart, part } from './expr.ts';
@@ -82,8 +82,6 @@ function strideOf(g: Gen, mem: MemRef): number | undefined {
 function memberOf(g: Gen, mem: MemRef, other: MemRef, stride: number): number | undefined {
   return strideOf(g, mem) === stride && mem.scale === other.scale ? distanceOf(mem, other) : undefined;
 }
-
-const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
 
 /** Whether a store's value holds no loads but of members other than these, of arrays that are added to `sources`. */
 function isApart(

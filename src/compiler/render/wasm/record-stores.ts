@@ -1,8 +1,8 @@
 /**
  * Stores to neighbouring members of records, which `records.ts` loads: a vector of each member becomes a vector of each lane.
  */
-import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
-import { someExpr } from '../../ir/passes/walk.ts';
+import type { MemRef, Stmt } from '../../ir/ops.ts';
+import { hasLoad } from '../../ir/passes/walk.ts';
 import type { Local } from './assembler.ts';
 import { part } from './expr.ts';
 import type { Gen } from './gen.ts';
@@ -41,8 +41,6 @@ export function memberStores(g: Gen, list: readonly Stmt[], from: number): Store
   }
   return undefined;
 }
-
-const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
 
 export function emitMemberStores(g: Gen, { first, step, stores, inOrder }: StoreGroup): void {
   withPrepared(

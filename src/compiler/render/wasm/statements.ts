@@ -3,7 +3,7 @@
  */
 import { codeSize } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
-import { exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { exprParts, hasLoad, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { emitAtomic, indexLoad, isJoint } from './atomics.ts';
 import { isBlended } from './blended.ts';
 import { emitTrap } from './checks.ts';
@@ -367,14 +367,9 @@ export function isWorthCopying(list: readonly Stmt[]): boolean {
   return codeSize(list, LARGEST_COPY) <= LARGEST_COPY;
 }
 
-const hasLoad = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load');
-
 /** Elsewhere a mask costs next to nothing. */
 function touchesMemory(list: readonly Stmt[]): boolean {
-  return someStmt(
-    list,
-    (s) => s.op === 'store' || s.op === 'atomic' || stmtExprs(s).some((e) => someExpr(e, (x) => x.op === 'load')),
-  );
+  return someStmt(list, (s) => s.op === 'store' || s.op === 'atomic' || stmtExprs(s).some(hasLoad));
 }
 
 /** The masks of both parts, computed before either can change what the condition reads. */
