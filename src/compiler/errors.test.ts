@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { cuda } from '../cuda/index.ts';
 import { f32, i32 } from '../dtype/index.ts';
 import { KernelError } from '../errors.ts';
-import { compileFor } from './testing.ts';
+import { type RefusalCase as Case, compileFor } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
 type M = { [k: number]: V; shape: number[] };
@@ -24,15 +24,6 @@ function errorOf(fn: (...args: never[]) => unknown, args: Parameters<typeof comp
     throw e;
   }
   throw new Error('no error');
-}
-
-interface Case {
-  readonly what: string;
-  readonly fn: (...args: never[]) => unknown;
-  readonly args: Parameters<typeof compileFor>[1];
-  readonly code: string;
-  readonly message: RegExp;
-  readonly help?: RegExp;
 }
 
 const outside = { gain: 2 };

@@ -4,19 +4,10 @@
 import { expect, it } from 'vitest';
 import { cuda } from '../cuda/index.ts';
 import { c64, f32, i32 } from '../dtype/index.ts';
-import { compileFor } from './testing.ts';
+import { type RefusalCase as Case, compileFor } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
 type M = { [k: number]: V };
-
-interface Case {
-  readonly what: string;
-  readonly fn: (...args: never[]) => unknown;
-  readonly args: Parameters<typeof compileFor>[1];
-  readonly code: string;
-  readonly message: RegExp;
-  readonly help?: RegExp;
-}
 
 const bytes = new Uint8Array(8);
 const ints = new Int32Array(4);

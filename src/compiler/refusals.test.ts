@@ -4,20 +4,11 @@
  */
 import { describe, expect, it } from 'vitest';
 import { KernelError } from '../errors.ts';
-import { compileFor } from './testing.ts';
+import { type RefusalCase as Case, compileFor } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
 
 const vec = new Float32Array(4);
-
-interface Case {
-  readonly what: string;
-  readonly fn: (...args: never[]) => unknown;
-  readonly args: Parameters<typeof compileFor>[1];
-  readonly code: string;
-  readonly message: RegExp;
-  readonly help?: RegExp;
-}
 
 const adding = (n: number) =>
   class Adding {

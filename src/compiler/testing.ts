@@ -144,3 +144,13 @@ export function run(
   });
   return { compiled, prints: result.prints.map((p) => p.join(' ')), fault: result.fault?.message };
 }
+
+/** A kernel that is refused for these arguments, with the words that say why and what to write instead. */
+export interface RefusalCase {
+  readonly what: string;
+  readonly fn: (...args: never[]) => unknown;
+  readonly args: Parameters<typeof compileFor>[1];
+  readonly code: string;
+  readonly message: RegExp;
+  readonly help?: RegExp;
+}

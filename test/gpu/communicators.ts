@@ -2,12 +2,11 @@
  * NCCL on all GPUs of this host: every call between processes, in one process and between workers; ranks that are killed or never come.
  */
 
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { cuda, f32 } from '../../src/index.ts';
 import { CommunicatorError, nccl } from '../../src/nccl/index.ts';
 import { same } from '../../testsuite/assert.ts';
 import { rank } from '../nccl/rank.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Child, runTask, startTask } from './child.ts';
 import { errand, inWorker } from './errands.ts';
 import { type GpuModule, skip } from './suite.ts';
@@ -50,14 +49,6 @@ const worker = errand('a rank in a worker', async () => {
 function gpus(): number {
   if (cuda.gpus.length < 2) skip('there is one GPU');
   return cuda.gpus.length;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  return port;
 }
 
 async function start(task: string, size: number): Promise<readonly Child[]> {

@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-nccl-'));
 const program = join(folder, 'rank.mjs');
@@ -41,14 +41,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  return port;
-}
 
 interface Rank {
   readonly child: ChildProcess;

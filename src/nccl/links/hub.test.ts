@@ -2,18 +2,14 @@
  * Links between processes, one of which is killed.
  */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { freePort } from '../../../test/support/free-port.ts';
 import { meet } from './hub.ts';
 
 it('a rank that is lost is named to all, whatever others make of it first', { timeout: 30_000 }, async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { readonly port: number };
-  server.close();
+  const port = await freePort();
   const meeting = { size: 3, host: '127.0.0.1', port, token: 'secret', timeout: 20_000 };
   const hub = pathToFileURL(join(import.meta.dirname, 'hub.ts')).href;
   const program = `const { meet } = await import(${JSON.stringify(hub)});
