@@ -146,7 +146,8 @@ export function evaluateGpuTable(
   return evaluate(kernel, options.type === 'f64' ? Float64Array : Float32Array, columns);
 }
 
-function evaluate(
+/** The results of a `mapKernel`, or of what became of one, for columns of arguments. */
+export function evaluate(
   kernel: Kernel,
   Data: typeof Float32Array | typeof Float64Array,
   columns: readonly (readonly number[])[],

@@ -5,9 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { compileKernel } from '../../compiler/compile.ts';
 import type { ArgType } from '../../compiler/contract.ts';
 import { captureFunction } from '../../compiler/frontend/capture.ts';
-import { ELEM_SIZE, type ElemType } from '../../compiler/ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Expr, type Stmt } from '../../compiler/ir/ops.ts';
+import { mapLists, mapStmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { outcome, randomSample } from '../../compiler/ir/testing.ts';
 import { verify } from '../../compiler/ir/verify.ts';
+import { arity, evaluate, fromBits, MATH_FNS, mapKernel } from '../../compiler/math/testing.ts';
 import type { WgslModule } from '../../compiler/render/wgsl/module.ts';
 import { DEFAULTS } from '../../compiler/testing.ts';
 import { cuda } from '../../cuda/namespace.ts';
@@ -36,6 +38,37 @@ function wgsl(fn: (...args: never[]) => void, elems: readonly ElemType[], togeth
 function bodyOf(fn: (v: Vec<f32>) => void): string {
   return wgsl(fn, ['f32']).text.replace(/\bv\d+_/g, '');
 }
+
+/** Each comparison of floats as `!(a >= b)` for `a < b`, which differ where one is NaN. */
+function turned(list: readonly Stmt[]): readonly Stmt[] {
+  const other = { lt: 'ge', le: 'gt', gt: 'le', ge: 'lt', eq: 'ne', ne: 'eq' } as const;
+  const turn = (e: Expr): Expr =>
+    e.op === 'compare' && e.a.type === 'f32'
+      ? { op: 'unary', type: 'bool', fn: 'not', a: { ...e, fn: other[e.fn] } }
+      : e;
+  return list.map((s) => mapStmtExprs(mapLists(s, turned), turn));
+}
+
+describe('functions of what is no number', () => {
+  const NAN = [0x7fc00000, 0x7f800001, 0x7fffffff, 0xffc00000, 0xff800001, 0xffffffff].map(fromBits);
+
+  it.each(MATH_FNS.filter((fn) => arity(fn) === 1 && fn !== 'rsqrt'))(
+    '%s keeps it, whatever the device says of comparisons',
+    (fn) => {
+      const kernel = prepare(mapKernel(fn), { block: [1, 1, 1] });
+      for (const body of [kernel.body, turned(kernel.body)])
+        for (const got of evaluate({ ...kernel, body }, Float32Array, [NAN])) expect(got).toBeNaN();
+    },
+  );
+
+  it.each(['exp', 'exp2', 'log', 'log2', 'log10'] as const)('%s looks for it where arguments are rare', (fn) => {
+    const { body } = prepare(mapKernel(fn), { block: [1, 1, 1] });
+    const all = JSON.stringify(body);
+    const usual = JSON.stringify(body.filter((s) => s.op !== 'if'));
+    expect(all).toContain('isNaN');
+    expect(usual).not.toContain('isNaN');
+  });
+});
 
 describe('sums that are made for how they round', () => {
   const hidden = (name: string): string => `bitcast<f32>(bitcast<u32>(${name}) | nothing)`;

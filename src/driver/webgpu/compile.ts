@@ -12,7 +12,7 @@ import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
-import { isNotANumber, select } from '../../compiler/math/notation.ts';
+import { keepNaN } from '../../compiler/math/not-a-number.ts';
 import { MATH_F32, type MathBody } from '../../compiler/math/table.ts';
 import { sincos } from '../../compiler/math/trig.ts';
 import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
@@ -61,13 +61,13 @@ function expand(kernel: Kernel): Kernel {
   return expandMath(portable, { target: 'gpu' });
 }
 
-/** As in the table, but what is no number stays so: compilers of WGSL take `!(x < y)` for `x >= y`. */
+/** As in the table, but NaN stays NaN. */
 function bodyOf({ fn, type, args }: Call): MathBody | undefined {
   // WGSL's own is at least as accurate as its quotients and square roots.
   if (fn === 'rsqrt') return undefined;
   const body = type === 'f32' ? MATH_F32[fn] : undefined;
   if (body === undefined || args.length !== 1) return body;
-  return (x, ...rest) => select(isNotANumber(x), x, body(x, ...rest));
+  return (x, ...rest) => keepNaN(x, body(x, ...rest));
 }
 
 /** Subgroups have other sizes than warps: what lanes exchange goes through workgroup memory. */
