@@ -27,16 +27,21 @@ export function commit(): string {
 }
 
 /**
- * Writes `folder/name.mjs` for each entry (name: path from the repository's root), and koffi unless it is there already. In the
- * bundles `process.env.TSAMBA_BUNDLE_COMMIT` is the commit, and `tsamba` the sources.
+ * Writes `folder/name.mjs` for each entry (name: path from the repository's root), and koffi unless it is there already. In the bundles
+ * `process.env.TSAMBA_BUNDLE_COMMIT` is the commit, and `tsamba` the sources. `together`: what entries share is a file beside them.
  */
-export async function bundle(folder: string, entries: Readonly<Record<string, string>>): Promise<void> {
+export async function bundle(
+  folder: string,
+  entries: Readonly<Record<string, string>>,
+  { together = false }: { readonly together?: boolean } = {},
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await build({
     entryPoints: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(ROOT, path)])),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
+    splitting: together,
     platform: 'node',
     format: 'esm',
     target: 'node20',

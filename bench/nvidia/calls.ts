@@ -1,6 +1,5 @@
 /**
- * What single calls cost: a launch, an allocation, the first kernel of a process and later ones, each beside the driver's own
- * calls through koffi in the same process or, for what happens once in a process, in one beside it.
+ * What single calls cost: a launch and an allocation, each beside the driver's own calls through koffi in the same process; and what the driver takes for a first kernel.
  */
 import { readFileSync } from 'node:fs';
 import { cuda, f32, type Vec } from 'tsamba';
@@ -59,55 +58,15 @@ export function calls(): Calls {
   return { ...launches, ...allocations } as unknown as Calls;
 }
 
-/** Milliseconds. */
-export interface FirstKernel {
+/** What the driver alone takes for the texts of a first kernel and a later one. Milliseconds. */
+export interface RawFirst {
   readonly first: number;
   readonly later: number;
   readonly worstLater: number;
-  /** What was loaded, for `rawFirst`: the first kernel and one of the later ones. */
-  readonly ptx: readonly [string, string];
 }
 
-/** What the driver alone takes for the same texts. Milliseconds. */
-export type RawFirst = Omit<FirstKernel, 'ptx'>;
-
-/** The device is open and has memory; then the first kernel is launched and waited for, then others of the same size. */
-export function firstKernel(): FirstKernel {
-  const x = cuda.toDevice(new Float32Array(1024));
-  cuda.synchronize();
-  const timed = (run: () => void): number => {
-    const began = performance.now();
-    run();
-    cuda.synchronize();
-    return performance.now() - began;
-  };
-  const kernel = cuda.jit((a: number, y: Vec<f32>) => {
-    const i = cuda.grid(1);
-    if (i < y.length) y[i] = a * y[i] + 1;
-  });
-  const first = timed(() => kernel.launch({ grid: 4, block: 256 }, 2, x));
-  if (x.get(1023) !== 1) throw new Error('the first kernel is wrong');
-  const kernels: { inspect(options: { target: 'ptx' }): unknown }[] = [kernel];
-  const later = Array.from({ length: LATER }, (_, k) => {
-    const gain = k + 2;
-    const next = cuda.jit((a: number, y: Vec<f32>, n: number) => {
-      const i = cuda.grid(1);
-      let sum = 0;
-      for (let m = 0; m < n; m++) sum += y[(i + m) % y.length] * gain;
-      if (i < y.length) y[i] = a * Math.sqrt(Math.abs(sum));
-    });
-    kernels.push(next);
-    return timed(() => next.launch({ grid: 4, block: 256 }, 2, x, 3));
-  });
-  return { first, later: median(later), worstLater: Math.max(...later), ptx: [ptxOf(kernels[0]), ptxOf(kernels[1])] };
-}
-
+/** As many as a program of `first-kernel.ts` has. */
 const LATER = 12;
-
-function ptxOf(kernel: { inspect(options: { target: 'ptx' }): unknown }): string {
-  const text = kernel.inspect({ target: 'ptx' });
-  return typeof text === 'string' ? text : String(Object.values(text as object)[0]);
-}
 
 /** The driver loads the same texts, as the first modules of a process. */
 export function rawFirst(files: readonly string[]): RawFirst {

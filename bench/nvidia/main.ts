@@ -12,8 +12,9 @@
 import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
-import { type Calls, calls, type FirstKernel, firstKernel, median, type RawFirst, rawFirst } from './calls.ts';
+import { type Calls, calls, median, type RawFirst, rawFirst } from './calls.ts';
 import { copies, type Rate } from './copies.ts';
+import type { FirstKernel } from './first-kernel.ts';
 import { kernelsWorker } from './kernels-worker.ts';
 import { Peers, type Side } from './peers.ts';
 import { disagreement, type SideOutput, SPECS } from './spec.ts';
@@ -48,7 +49,6 @@ function worker(name: string, rest: readonly string[]): void {
   const print = (value: unknown): void => console.log(JSON.stringify(value));
   if (name === 'kernels') kernelsWorker(rest);
   else if (name === 'calls') print(calls());
-  else if (name === 'first') print(firstKernel());
   else if (name === 'raw-first') print(rawFirst(rest));
   else if (name === 'copies') print(copies());
   else throw new Error(`there is no worker ${name}`);
@@ -106,11 +106,11 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
 function first(peers: Peers, rounds: number): FirstKernels {
   const [tsamba, cached, raw, numba]: [FirstKernel[], FirstKernel[], RawFirst[], NumbaLatency[]] = [[], [], [], []];
   const folder = peers.file('cache');
-  peers.worker('first', [], { cache: folder });
+  peers.program('first-kernel', { cache: folder });
   for (let k = 0; k < rounds; k++) {
     process.stderr.write(`first kernels: ${k + 1} of ${rounds}     \r`);
-    tsamba.push(peers.worker('first', [], { cache: false }) as FirstKernel);
-    cached.push(peers.worker('first', [], { cache: folder }) as FirstKernel);
+    tsamba.push(peers.program('first-kernel', { cache: false }) as FirstKernel);
+    cached.push(peers.program('first-kernel', { cache: folder }) as FirstKernel);
     const files = tsamba[k].ptx.map((text, i) => {
       writeFileSync(peers.file(`first-${i}.ptx`), text);
       return peers.file(`first-${i}.ptx`);

@@ -68,6 +68,11 @@ export class Peers {
     return lastLine(program, rest, cacheVariables(options.cache));
   }
 
+  /** A program of its own, beside this one. */
+  program(name: string, options: { cache: string | false }): unknown {
+    return lastLine(process.execPath, [join(here, `${name}.mjs`)], cacheVariables(options.cache));
+  }
+
   numbaLatency(): unknown {
     return lastLine('python3', [join(PEERS, 'numba/latency.py')], { CUDA_CACHE_DISABLE: '1' });
   }

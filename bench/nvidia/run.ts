@@ -17,7 +17,8 @@ await runBundled({
       : undefined,
   recorded: () => 'nvidia',
   async write(folder) {
-    await bundle(folder, { 'bench-nvidia': 'bench/nvidia/main.ts' });
+    const programs = { 'bench-nvidia': 'bench/nvidia/main.ts', 'first-kernel': 'bench/nvidia/first-kernel.ts' };
+    await bundle(folder, programs, { together: true });
     cpSync(PEERS, join(folder, 'peers'), { recursive: true });
     return join(folder, 'bench-nvidia.mjs');
   },

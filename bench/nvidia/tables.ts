@@ -1,8 +1,9 @@
 /**
  * What the NVIDIA benchmark prints, and the summaries that its record keeps.
  */
-import { type Calls, type FirstKernel, median, type RawFirst } from './calls.ts';
+import { type Calls, median, type RawFirst } from './calls.ts';
 import type { Rate } from './copies.ts';
+import type { FirstKernel } from './first-kernel.ts';
 import type { Side } from './peers.ts';
 import type { CaseSpec } from './spec.ts';
 
