@@ -240,25 +240,24 @@ const normal = (d: number) => {
 };
 const RATE = 0.02;
 const VOLATILITY = 0.3;
-const blackScholes = cuda.jit(
-  (price: In<Vec<f32>>, strike: In<Vec<f32>>, years: In<Vec<f32>>, call: Vec<f32>, put: Vec<f32>) => {
-    const i = cuda.grid(1);
-    if (i >= price.length) return;
-    const s = price[i];
-    const x = strike[i];
-    const t = years[i];
-    const root = Math.sqrt(t);
-    const d1 = (Math.log(s / x) + (RATE + 0.5 * VOLATILITY * VOLATILITY) * t) / (VOLATILITY * root);
-    const d2 = d1 - VOLATILITY * root;
-    const n1 = normal(d1);
-    const n2 = normal(d2);
-    const discounted = x * Math.exp(-RATE * t);
-    call[i] = s * n1 - discounted * n2;
-    put[i] = discounted * (1 - n2) - s * (1 - n1);
-  },
-);
+function prices(price: In<Vec<f32>>, strike: In<Vec<f32>>, years: In<Vec<f32>>, call: Vec<f32>, put: Vec<f32>): void {
+  const i = cuda.grid(1);
+  if (i >= price.length) return;
+  const s = price[i];
+  const x = strike[i];
+  const t = years[i];
+  const root = Math.sqrt(t);
+  const d1 = (Math.log(s / x) + (RATE + 0.5 * VOLATILITY * VOLATILITY) * t) / (VOLATILITY * root);
+  const d2 = d1 - VOLATILITY * root;
+  const n1 = normal(d1);
+  const n2 = normal(d2);
+  const discounted = x * Math.exp(-RATE * t);
+  call[i] = s * n1 - discounted * n2;
+  put[i] = discounted * (1 - n2) - s * (1 - n1);
+}
 
-function setUpBlackScholes(scale: Scale): Contestant {
+function setUpBlackScholes(scale: Scale, fastMath = false): Contestant {
+  const blackScholes = cuda.jit(prices, { fastMath });
   const n = 2 ** 24 / scale;
   const price = cuda.toDevice(hashed(n, 1).map((v) => 5 + 25 * v));
   const strike = cuda.toDevice(hashed(n, 2000).map((v) => 1 + 99 * v));
@@ -282,6 +281,7 @@ export const SETUPS: Readonly<Record<string, (scale: Scale) => Contestant>> = {
   mandelbrot: setUpMandelbrot,
   nbody: setUpNbody,
   blackscholes: setUpBlackScholes,
+  'blackscholes-fast': (scale) => setUpBlackScholes(scale, true),
   ...IMAGES,
   ...ROWS,
   ...INTEGERS,

@@ -12,9 +12,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
-import { SPECS } from '../nvidia/spec.ts';
 import { readOptions } from '../options.ts';
-import { HANDWRITTEN } from './handwritten.ts';
+import { HANDWRITTEN, WGSL_SPECS } from './handwritten.ts';
 import { type CaseResult, type WorkerOutput, worker } from './worker.ts';
 
 const args = process.argv.slice(2);
@@ -80,7 +79,7 @@ function main(): void {
         : undefined,
       wrong: [...all.flatMap((c) => c.wrong ?? []), ...failed],
     };
-    const title = SPECS.find((s) => s.name === name)?.title ?? name;
+    const title = WGSL_SPECS.find((s) => s.name === name)?.title ?? name;
     console.log(
       `${title.padEnd(22)} ${row.tsamba.toFixed(4).padStart(10)} ${row.byHand.toFixed(4).padStart(11)} ${row.ratio.toFixed(3).padStart(7)} ${(row.ptx?.toFixed(4) ?? '–').padStart(7)}`,
     );

@@ -5,8 +5,8 @@
 import { cuda, f32, ndarray, type Vec } from 'tsamba';
 import { SETUPS } from '../nvidia/cases.ts';
 import type { Contestant } from '../nvidia/contestant.ts';
-import { disagreement, SPECS } from '../nvidia/spec.ts';
-import { HANDWRITTEN } from './handwritten.ts';
+import { disagreement } from '../nvidia/spec.ts';
+import { HANDWRITTEN, WGSL_SPECS } from './handwritten.ts';
 import { prepare } from './raw.ts';
 
 /** Milliseconds of an interval, about: a wait at its end costs some tens of microseconds. */
@@ -79,7 +79,7 @@ async function warmUp(sides: readonly Side[]): Promise<void> {
 }
 
 async function runCase(name: string, rounds: number, scale: number, byHand: boolean): Promise<CaseResult> {
-  const spec = SPECS.find((s) => s.name === name);
+  const spec = WGSL_SPECS.find((s) => s.name === name);
   const [setUp, text] = [SETUPS[name], HANDWRITTEN[name]];
   if (spec === undefined || setUp === undefined || text === undefined) throw new Error(`there is no case ${name}`);
   const [own, other] = [setUp(scale), setUp(scale)];

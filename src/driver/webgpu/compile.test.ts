@@ -13,7 +13,7 @@ import { arity, evaluate, fromBits, MATH_FNS, mapKernel } from '../../compiler/m
 import type { WgslModule } from '../../compiler/render/wgsl/module.ts';
 import { DEFAULTS } from '../../compiler/testing.ts';
 import { cuda } from '../../cuda/namespace.ts';
-import { f32 } from '../../dtype/scalars.ts';
+import { f32, i32 } from '../../dtype/scalars.ts';
 import type { Vec } from '../../kernel/types.ts';
 import { compileWgsl, prepare } from './compile.ts';
 
@@ -260,5 +260,93 @@ describe('WGSL', () => {
 
   it('refuses f64, naming the place and f32', () => {
     expect(() => wgsl(copy, ['f64', 'f64'])).toThrow(/kernel k .*f64[\s\S]*-->[\s\S]*help: use f32/);
+  });
+});
+
+describe('shared arrays that are wanted together', () => {
+  it('are vectors, stored and loaded at once', () => {
+    const text = wgsl(
+      (x: Vec<f32>, y: Vec<f32>, out: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, f32), cuda.shared.array(64, i32)];
+        const t = cuda.threadIdx.x;
+        a[t] = x[t] as number;
+        b[t] = f32(y[t] as number) > 1 ? 2 : 3;
+        cuda.syncThreads();
+        let sum = f32(0);
+        for (let k = 0; k < 64; k++) sum += (a[k] as number) * (b[k] as number);
+        out[t] = sum;
+      },
+      ['f32', 'f32', 'f32'],
+    ).text;
+    expect(text).toMatch(/var<workgroup> (together_\d+_\d+): array<vec2<u32>, 64>;/);
+    expect(text).toMatch(/together_\d+_\d+\[i32\(thread.x\)\] = vec2<u32>\(/);
+    expect(text.match(/together_\d+_\d+\[v\d+_k\]\.[xy]/g)).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      'one is read elsewhere',
+      (v: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, f32), cuda.shared.array(64, f32)];
+        const t = cuda.threadIdx.x;
+        a[t] = v[t] as number;
+        b[t] = v[t + 64] as number;
+        cuda.syncThreads();
+        v[t] = (a[63 - t] as number) + (b[t] as number);
+      },
+    ],
+    [
+      'one is stored alone',
+      (v: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, f32), cuda.shared.array(64, f32)];
+        const t = cuda.threadIdx.x;
+        a[t] = v[t] as number;
+        cuda.syncThreads();
+        b[t] = v[t + 64] as number;
+        cuda.syncThreads();
+        v[t] = (a[63 - t] as number) + (b[63 - t] as number);
+      },
+    ],
+    [
+      'what is stored in one is what the other has',
+      (v: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, f32), cuda.shared.array(64, f32)];
+        const t = cuda.threadIdx.x;
+        const s = 63 - t;
+        a[t] = v[t] as number;
+        b[t] = v[t + 64] as number;
+        cuda.syncThreads();
+        a[t] = f32(a[s] as number) + 1;
+        b[t] = f32(b[s] as number) + f32(a[s] as number);
+        v[t] = (a[t] as number) + (b[t] as number);
+      },
+    ],
+    [
+      'one counts atomically',
+      (v: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, i32), cuda.shared.array(64, i32)];
+        const t = cuda.threadIdx.x;
+        a[t] = 0;
+        b[t] = 0;
+        cuda.syncThreads();
+        cuda.atomic.add(a, t >> 1, 1);
+        cuda.atomic.add(b, t >> 1, 1);
+        cuda.syncThreads();
+        v[t] = (a[t] as number) + (b[t] as number);
+      },
+    ],
+    [
+      'they differ in length',
+      (v: Vec<f32>) => {
+        const [a, b] = [cuda.shared.array(64, f32), cuda.shared.array(128, f32)];
+        const t = cuda.threadIdx.x;
+        a[t] = v[t] as number;
+        b[t] = v[t] as number;
+        cuda.syncThreads();
+        v[t] = (a[63 - t] as number) + (b[63 - t] as number);
+      },
+    ],
+  ] as const)('stay apart where %s', (_, fn) => {
+    expect(wgsl(fn, ['f32']).text).not.toContain('together');
   });
 });

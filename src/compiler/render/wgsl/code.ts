@@ -24,6 +24,14 @@ export interface Memory {
   readonly words: number | undefined;
   /** Shared by the threads of one block, or by all. */
   readonly shared: boolean;
+  /** Its elements are parts of vectors (interleave.ts). */
+  readonly lane?: Lane;
+}
+
+export interface Lane {
+  readonly name: 'x' | 'y' | 'z' | 'w';
+  /** The arrays of the vectors, in the order of their parts. */
+  readonly arrays: readonly ArraySym[];
 }
 
 /** A sum or a difference of f32. */

@@ -4,7 +4,8 @@
 import { type ArraySym, ELEM_SIZE, type Kernel, type MemRef, type Stmt } from '../../ir/ops.ts';
 import { eachStmt, written } from '../../ir/passes/walk.ts';
 import { plainName } from '../names.ts';
-import { isWide, type Memory } from './code.ts';
+import { isWide, type Lane, type Memory } from './code.ts';
+import { arraysTogether } from './interleave.ts';
 import type { WgslBinding, WgslOptions, WgslWord } from './module.ts';
 
 export interface Layout {
@@ -180,6 +181,8 @@ function constantMemories(kernel: Kernel, memories: Map<ArraySym, Memory>): Uint
   return bytes;
 }
 
+const LANES = ['x', 'y', 'z', 'w'] as const;
+
 /** Shared memory, and memory of one thread. All dynamic arrays are the same memory. */
 function ownMemories(
   kernel: Kernel,
@@ -191,7 +194,18 @@ function ownMemories(
   const dynamic = kernel.arrays.filter((a) => a.space === 'shared' && a.dynamic === true);
   const word = (isAtomic: boolean): string => (isAtomic ? 'atomic<u32>' : 'u32');
   let bytes = 0;
+  for (const arrays of arraysTogether(kernel)) {
+    const [{ length: count = 0 }] = arrays as readonly [ArraySym];
+    const name = `together${arrays.map(({ id }) => `_${id}`).join('')}`;
+    bytes += align(4 * count * arrays.length);
+    arrays.forEach((array, k) => {
+      const lane: Lane = { name: LANES[k] as Lane['name'], arrays };
+      memories.set(array, { name, atomic: false, base: undefined, words: count, shared: true, lane });
+    });
+    declarations.push(`var<workgroup> ${name}: array<vec${arrays.length}<u32>, ${count}>;`);
+  }
   for (const array of kernel.arrays) {
+    if (memories.has(array)) continue;
     if (array.space !== 'local' && (array.space !== 'shared' || array.dynamic === true)) continue;
     const name = `a${array.id}_${plainName(array.name)}`;
     const size = align(bytesOf(array));

@@ -4,7 +4,7 @@
  * A part of a word is stored by two atomic operations where other threads may store its other parts: one clears it, one sets it. Nobody else looks at these bits meanwhile, unless the
  * kernel races for them.
  */
-import { ELEM_SIZE, type ElemType, type Expr, type MemRef } from '../../ir/ops.ts';
+import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt } from '../../ir/ops.ts';
 import { call, define, type Gen, isWide, type Memory, type Print } from './code.ts';
 
 /** Whether an element's place is counted in words. */
@@ -66,7 +66,8 @@ export function byteOf(g: Gen, print: Print, mem: MemRef): string {
 }
 
 /** A word as it is loaded. */
-export function wordIn({ name, atomic }: Memory, at: string): string {
+export function wordIn({ name, atomic, lane }: Memory, at: string): string {
+  if (lane !== undefined) return `${name}[${at}].${lane.name}`;
   return atomic ? `atomicLoad(&${name}[${at}])` : `${name}[${at}]`;
 }
 
@@ -127,6 +128,13 @@ export function storeElement(g: Gen, print: Print, mem: MemRef, value: Expr): st
     default:
       return `${call(storePart(g, memory, elem), byteOf(g, print, mem), elem === 'bool' ? `u32(${x})` : `bitcast<u32>(${x})`)};`;
   }
+}
+
+/** The statement that stores to all arrays of vectors. */
+export function storeVector(g: Gen, print: Print, stores: readonly (Stmt & { readonly op: 'store' })[]): string {
+  const [{ mem }] = stores as readonly [Stmt & { readonly op: 'store' }];
+  const words = stores.map(({ value }) => (value.type === 'u32' ? print(value) : `bitcast<u32>(${print(value)})`));
+  return `${memoryOf(g, mem).name}[${placeOf(g, print, mem)}] = vec${words.length}<u32>(${words.join(', ')});`;
 }
 
 function storeWord({ name, atomic }: Memory, at: string, x: string): string {

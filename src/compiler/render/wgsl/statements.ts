@@ -14,7 +14,8 @@ import { emitAtomic } from './atomics.ts';
 import { type Ordered, orderedBy } from './barriers.ts';
 import { call, define, type Gen, isWide, nothing, typeOf, varName } from './code.ts';
 import { printExpr } from './expr.ts';
-import { memoryOf, storeElement } from './memory.ts';
+import { storesOf } from './interleave.ts';
+import { memoryOf, storeElement, storeVector } from './memory.ts';
 import { refuseAt } from './refuse.ts';
 import { type Scopes, scopesOf } from './scopes.ts';
 import { noteSum } from './sums.ts';
@@ -73,8 +74,22 @@ class Statements {
       if (s.op === 'assign' && next?.op === 'loop' && this.#counts(s, next)) {
         this.#loop(next, s);
         k++;
-      } else this.#statement(s);
+      } else {
+        const more = this.#vector(list, k);
+        if (more === 0) this.#statement(s);
+        k += more;
+      }
     }
+  }
+
+  /** Writes the stores from `list[k]` on to all arrays of vectors, if that is one: how many more there are than this. */
+  #vector(list: readonly Stmt[], k: number): number {
+    const s = list[k] as Stmt;
+    const arrays = s.op === 'store' ? memoryOf(this.#g, s.mem).lane?.arrays : undefined;
+    const stores = arrays && storesOf(arrays, list, k);
+    if (stores === undefined) return 0;
+    this.#g.lines.add(storeVector(this.#g, this.#print, stores));
+    return stores.length - 1;
   }
 
   /** Whether a variable is known in a loop alone, which begins with this value and changes it between its rounds. */
