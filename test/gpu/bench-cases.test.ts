@@ -6,7 +6,9 @@
 import { cuda, ndarray } from 'tsamba';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { hashed, SETUPS } from '../../bench/nvidia/cases.ts';
-import { disagreement, SPECS } from '../../bench/nvidia/spec.ts';
+
+import { disagreement } from '../../bench/nvidia/spec.ts';
+import { WGSL_SPECS } from '../../bench/webgpu/handwritten.ts';
 
 const SCALE = 128;
 beforeAll(() => {
@@ -27,7 +29,7 @@ const sum = (list: ArrayLike<number>): number =>
   Array.prototype.reduce.call(list, (s, v) => Number(s) + Number(v), 0) as number;
 
 it('every case has a kernel', () => {
-  expect(Object.keys(SETUPS).sort()).toEqual(SPECS.map(({ name }) => name).sort());
+  expect(Object.keys(SETUPS).sort()).toEqual(WGSL_SPECS.map(({ name }) => name).sort());
 });
 
 it('saxpy', () => {

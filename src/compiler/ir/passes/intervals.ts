@@ -1,9 +1,11 @@
 /**
  * Bounds of floats: between which numbers a value lies whenever it is not NaN, from what the expression itself says.
  *
- * For the conversion that wraps (`toInt32`), which is the cheaper one that saturates wherever nothing can be out of range.
+ * For the conversion that wraps (`toInt32`), which is the cheaper one that saturates wherever nothing can be out of range, and for instructions that take subnormal numbers
+ * for zero, which are cheaper than those that do not.
  */
 import { type ElemType, type Expr, isFloat } from '../ops.ts';
+import { sameExpr } from '../same.ts';
 
 export type Interval = readonly [low: number, high: number];
 
@@ -27,6 +29,11 @@ export function fitsInt32(e: Expr): boolean {
   return low > -(2 ** 31) - 1 && high < 2 ** 31;
 }
 
+/** Whether an f32 is NaN or no smaller than the smallest normal number. */
+export function isAboveSubnormals(e: Expr): boolean {
+  return intervalOf(e, 12)[0] >= 2 ** -126;
+}
+
 /** What rounding may add to the result of an operation on bounds. */
 function rounded([low, high]: Interval): Interval {
   if (Number.isNaN(low) || Number.isNaN(high)) return ANY;
@@ -37,6 +44,11 @@ function rounded([low, high]: Interval): Interval {
 function corners(a: Interval, b: Interval): Interval {
   const all = [a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1]];
   return rounded([Math.min(...all), Math.max(...all)]);
+}
+
+function square([low, high]: Interval): Interval {
+  const least = low > 0 ? low : high < 0 ? high : 0;
+  return rounded([least * least, Math.max(low * low, high * high)]);
 }
 
 function intervalOf(e: Expr, depth: number): Interval {
@@ -101,7 +113,7 @@ function ofBinary(e: Expr & { op: 'binary' }, of: (x: Expr) => Interval): Interv
     case 'sub':
       return rounded([a[0] - b[1], a[1] - b[0]]);
     case 'mul':
-      return corners(a, b);
+      return sameExpr(e.a, e.b) ? square(a) : corners(a, b);
     case 'div':
       return e.b.op === 'const' && b[0] !== 0 ? corners(a, [1 / b[0], 1 / b[0]]) : ANY;
     case 'rem':

@@ -4,6 +4,7 @@
 
 import type { ValueName } from '../../intrinsics/native.ts';
 import type { Expr, ValueType } from '../../ir/ops.ts';
+import { isAboveSubnormals } from '../../ir/passes/intervals.ts';
 import { binaryOp, floatCompare, round, selectOp, unaryOp } from './arithmetic.ts';
 import { assertUniform, checkCast, checkExponent } from './checks.ts';
 import type { Operand } from './code.ts';
@@ -184,5 +185,7 @@ function call(g: Gen, e: Expr & { op: 'call' }): Operand {
   if (e.fn !== 'rsqrt' || e.type !== 'f32' || a === undefined) {
     throw new Error(`internal error: a call of ${e.fn} was not expanded`);
   }
-  return g.code.value('f', `rsqrt.approx${round(g, 'f32').ftz}.f32`, [inRegister(g, 'f32', g.value(a))]);
+  // Subnormal arguments take three more instructions, where there can be any.
+  const ftz = isAboveSubnormals(a) ? '.ftz' : round(g, 'f32').ftz;
+  return g.code.value('f', `rsqrt.approx${ftz}.f32`, [inRegister(g, 'f32', g.value(a))]);
 }
