@@ -19,6 +19,7 @@ interface Step {
 
 interface Job {
   readonly 'runs-on': string;
+  readonly needs?: string;
   readonly steps: readonly Step[];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
@@ -83,9 +84,9 @@ it('tests on each system with each Node.js', () => {
   expect(jobs.runtimes.strategy?.matrix.runtime).toEqual(['bun', 'deno']);
 });
 
-it('builds and checks the site at each change, under the path that it is published under', () => {
+it('builds and checks the site at each change, with all versions, under the path that it is published under', () => {
   const { build, deploy } = Object.fromEntries(workflows)['site.yml'].jobs;
-  const [made, checked] = ['npm run site', 'npm run site:check'].map((line) =>
+  const [made, checked] = ['npm run site:versions', 'npm run site:check -- --versions'].map((line) =>
     build.steps.find(({ run }) => run === line),
   );
   expect(checked?.env?.SITE_BASE).toBe(made?.env?.SITE_BASE);
@@ -102,6 +103,18 @@ it('publishes with provenance', () => {
   expect(lines.at(-1)).toBe('npm publish --provenance --access public');
 });
 
+it('keeps the documentation of a release, built for the path that the site is published under, and has it published', () => {
+  const all = Object.fromEntries(workflows);
+  const { docs } = all['release.yml'].jobs;
+  expect(docs.needs).toBe('publish');
+  expect(docs.permissions).toEqual({ contents: 'write', actions: 'write', pages: 'read' });
+  const kept = docs.steps.find(({ run }) => run?.startsWith('npm run site:versions -- --keep'));
+  const published = all['site.yml'].jobs.build.steps.find(({ run }) => run === 'npm run site:versions');
+  expect(kept?.env).toEqual(published?.env);
+  expect(docs.steps.at(-1)?.run).toBe('gh workflow run site.yml --ref main');
+  expect(JSON.stringify(all['site.yml'])).toContain('docs-$tag.tar.gz');
+});
+
 it('has issue forms of fields that GitHub knows', () => {
   for (const [name, form] of read<{ name: string; body: { type: string; id: string }[] }>('ISSUE_TEMPLATE')) {
     if (name === 'config.yml') continue;
@@ -114,8 +127,9 @@ it('has issue forms of fields that GitHub knows', () => {
 });
 
 describe('a release', async () => {
-  const { checkTag, publicFields, releaseChangelog } = (await import(join(root, 'tools/release.mjs'))) as {
+  const { checkTag, notesOf, publicFields, releaseChangelog } = (await import(join(root, 'tools/release.mjs'))) as {
     checkTag(version: string, env: Record<string, string>): void;
+    notesOf(text: string, version: string): string;
     publicFields(known: Record<string, string | null>, env: Record<string, string>): Record<string, unknown>;
     releaseChangelog(text: string, version: string, date: string): string;
   };
@@ -126,6 +140,10 @@ describe('a release', async () => {
     expect(released).toContain('## [Unreleased]\n\n## [0.2.0] - 2026-02-03\n\n### Added\n- a $& b\n\n## [0.1.0]');
     expect(() => releaseChangelog(released, '0.3.0', '')).toThrow('nothing under Unreleased');
     expect(() => releaseChangelog(text, '0.1.0', '')).toThrow('already');
+    expect(notesOf(released, '0.2.0')).toBe('### Added\n- a $& b\n');
+    expect(notesOf(released, '0.1.0')).toBe('- c\n');
+    expect(() => notesOf(released, '0.1')).toThrow('says nothing of 0.1');
+    expect(() => notesOf('## [0.2.0] - 2026\n\n## [0.1.0]\n- c\n', '0.2.0')).toThrow('says nothing');
   });
 
   it('knows public addresses from one place, and invents none', () => {

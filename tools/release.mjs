@@ -4,6 +4,7 @@
  *
  *   node tools/release.mjs version   the version that changesets have raised becomes a heading of CHANGELOG.md and goes into package-lock.json
  *   node tools/release.mjs fields    the public addresses go into package.json; refuses where one is not known, and where the tag is not the version
+ *   node tools/release.mjs notes     prints what CHANGELOG.md says of this version
  *
  * Public addresses are in tools/public.json and nowhere else. What is null there comes from the workflow that runs this, which knows its repository.
  */
@@ -19,6 +20,15 @@ export function releaseChangelog(text, version, date) {
   if (unreleased.trim() === '') throw new Error('CHANGELOG.md has nothing under Unreleased');
   if (text.includes(`## [${version}]`)) throw new Error(`CHANGELOG.md has a version ${version} already`);
   return text.replace('## [Unreleased]\n', () => `## [Unreleased]\n\n## [${version}] - ${date}\n`);
+}
+
+/** What the changelog says of a version, without its heading. Throws where it says nothing. */
+export function notesOf(text, version) {
+  const parts = text.split(/^(?=## \[)/m);
+  const part = parts.find((each) => each.startsWith(`## [${version}]`));
+  const notes = part?.slice(part.indexOf('\n') + 1).trim();
+  if (!notes) throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  return `${notes}\n`;
 }
 
 /** The fields of package.json that are public addresses. Throws where the repository is not known. */
@@ -61,8 +71,12 @@ function fields() {
   write('package.json', { ...own, ...publicFields(read('tools/public.json'), process.env) });
 }
 
+function notes() {
+  process.stdout.write(notesOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), read('package.json').version));
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const steps = { version, fields };
+  const steps = { version, fields, notes };
   const [, , step = ''] = process.argv;
   if (!Object.hasOwn(steps, step)) throw new Error(`which step? ${Object.keys(steps).join(', ')}`);
   steps[step]();

@@ -1,18 +1,22 @@
 /**
  * Checks the built site: every link and anchor leads somewhere, every page opens in Chromium without an error or a missing file, the
  * playground works (playground.ts), no page is wider than a phone, and axe finds nothing serious in light and dark. `npm run site:check`;
- * `-- --pictures FOLDER` keeps pictures of some pages, `--samples` opens only those.
+ * `-- --pictures FOLDER` keeps pictures of some pages, `--samples` opens only those. `--versions` checks what `npm run site:versions` has built:
+ * links over all versions, every page of `next` and some of each release, and the ways between them (check-versions.ts).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, posix } from 'node:path';
+import type { VersionList } from '../../site/.vitepress/theme/versions.ts';
 import { Chromium, type Page } from '../../test/support/chromium.ts';
+import { checkVersionFiles, checkVersionLinks } from './check-versions.ts';
 import { checkPhone, takePictures } from './pictures.ts';
 import { checkPlayground } from './playground.ts';
 import { ROOT } from './stage.ts';
 
-const DIST = join(ROOT, 'site/.vitepress/dist');
+const SEVERAL = process.argv.includes('--versions');
+const DIST = join(ROOT, 'site/.vitepress', SEVERAL ? 'versions' : 'dist');
 /** Without the slash at its end. */
 const BASE = (process.env['SITE_BASE'] ?? '/').replace(/\/$/, '');
 /** Pages that axe looks at, and that pictures are made of. */
@@ -34,25 +38,38 @@ const SAMPLES = [
 /** Of VitePress' own theme: headings of its sidebar that fold, and its button for searching. */
 const THEMES_OWN = { 'nested-interactive': { enabled: false }, 'label-content-name-mismatch': { enabled: false } };
 
+const list: VersionList = SEVERAL
+  ? JSON.parse(readFileSync(join(DIST, 'versions.json'), 'utf8'))
+  : { versions: [{ name: '', pages: [] }] };
+/** The folders that have a site each, with a slash at their end. The first one is what this working tree has built. */
+const folders = list.versions.map(({ name }) => (name === '' ? '' : `${name}/`));
+const [own = ''] = folders;
+const samples = SAMPLES.map((name) => `${own}${name}`);
+const releaseSamples = folders
+  .slice(1)
+  .flatMap((folder) => [`${folder}index`, `${folder}quickstart`, `${folder}api/index`]);
+
 const problems: string[] = [];
 const missing = new Set<string>();
 
 const htmlFiles = readdirSync(DIST, { recursive: true, encoding: 'utf8' })
   .map((name) => name.replaceAll('\\', '/'))
-  .filter((name) => name.endsWith('.html') && name !== '404.html');
+  .filter((name) => /(?<!(?:^|\/)404)\.html$/.test(name));
 checkLinks();
-checkLlms();
+for (const folder of folders) checkLlms(folder);
+if (SEVERAL) problems.push(...checkVersionFiles(DIST, list, fileOf));
 const server = await serve();
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`;
 const browser = await Chromium.start({});
 try {
   const page = await browser.open();
   await openAll(page);
-  problems.push(...(await checkPlayground(page, addressOf)));
+  problems.push(...(await checkPlayground(page, (name) => addressOf(`${own}${name}`))));
+  if (SEVERAL) problems.push(...(await checkVersionLinks(page, list, addressOf)));
   for (const theme of ['light', 'dark']) await checkAccessibility(page, theme);
-  problems.push(...(await checkPhone(browser, SAMPLES, addressOf)));
+  problems.push(...(await checkPhone(browser, [...samples, ...releaseSamples], addressOf)));
   const at = process.argv.indexOf('--pictures');
-  if (at > 0) await takePictures(browser, SAMPLES, addressOf, process.argv[at + 1] ?? 'out');
+  if (at > 0) await takePictures(browser, [...samples, ...releaseSamples], addressOf, process.argv[at + 1] ?? 'out');
 } finally {
   await browser.close();
   server.close();
@@ -84,14 +101,16 @@ function checkLinks(): void {
 }
 
 /** `llms.txt` as https://llmstxt.org describes it: each entry is a file that there is, with a sentence about it. */
-function checkLlms(): void {
-  const entries = readFileSync(join(DIST, 'llms.txt'), 'utf8')
+function checkLlms(folder: string): void {
+  const entries = readFileSync(join(DIST, folder, 'llms.txt'), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('- '));
-  if (entries.length < 50) problems.push(`llms.txt has ${entries.length} entries`);
+  if (entries.length < 50) problems.push(`${folder}llms.txt has ${entries.length} entries`);
   for (const entry of entries) {
     const [, path = ''] = /^- \[[^\]]+\]\(([^)]+)\): [A-Za-z0-9`+].{15,}\.$/.exec(entry) ?? [];
-    if (path === '' || fileOf(path.slice(BASE.length)) === undefined) problems.push(`llms.txt: ${entry}`);
+    if (!path.startsWith(`${BASE}/${folder}`) || fileOf(path.slice(BASE.length)) === undefined) {
+      problems.push(`${folder}llms.txt: ${entry}`);
+    }
   }
 }
 
@@ -133,7 +152,8 @@ function addressOf(name: string): string {
 
 async function openAll(page: Page): Promise<void> {
   const quick = process.argv.includes('--samples');
-  for (const name of quick ? SAMPLES.map((sample) => `${sample}.html`) : htmlFiles) {
+  const all = quick ? samples.map((name) => `${name}.html`) : htmlFiles.filter((name) => name.startsWith(own));
+  for (const name of [...all, ...releaseSamples.map((sample) => `${sample}.html`)]) {
     page.lines.length = 0;
     await page.go(addressOf(name));
     const heading = await page.run(
@@ -148,7 +168,7 @@ async function openAll(page: Page): Promise<void> {
 
 async function checkAccessibility(page: Page, theme: string): Promise<void> {
   const axe = readFileSync(join(ROOT, 'site/node_modules/axe-core/axe.min.js'), 'utf8');
-  for (const name of SAMPLES) {
+  for (const name of [...samples, ...releaseSamples]) {
     await page.run(`localStorage.setItem('vitepress-theme-appearance', '${theme}');`);
     await page.go(addressOf(`${name}.html`));
     await page.run(`globalThis.THEMES_OWN = ${JSON.stringify(THEMES_OWN)}; ${axe}`);

@@ -2,7 +2,9 @@
  * Builds the site, or serves it while it is written: `npm run site`, `npm run site:dev`. The site's own packages are installed when they are
  * missing or their lock file has changed, so that the library's installing stays small.
  *
- * `SITE_BASE` is the path that the site is served under (`/`), `SITE_REPOSITORY` the address of the repository, for links to source files.
+ * `SITE_BASE` is the path that the site is served under (`/`), `SITE_REPOSITORY` the address of the repository, for links to source files, which
+ * are those of `SITE_REF` (`main`). `SITE_VERSION` names the version that is built where a site has several. versions.ts builds tags of the past by
+ * these variables, so they keep their meaning.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync, utimesSync, watch, writeFileSync } from 'node:fs';

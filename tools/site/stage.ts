@@ -74,7 +74,7 @@ function withSiteLinks(text: string, source: string): string {
       const repository = process.env['SITE_REPOSITORY'];
       if (repository === undefined || !existsSync(join(ROOT, file))) return label;
       const kind = statSync(join(ROOT, file)).isDirectory() ? 'tree' : 'blob';
-      return `[${label}](${repository}/${kind}/main/${file})`;
+      return `[${label}](${repository}/${kind}/${process.env['SITE_REF'] ?? 'main'}/${file})`;
     });
   }
 }
