@@ -6,7 +6,7 @@ import type { BenchCopies, BenchRow } from './bench-device.ts';
 import { inChild } from './children.ts';
 import { type Command, defineCommand, EXIT, oneOf } from './command-line.ts';
 import { type DeviceRow, describeAll } from './describe.ts';
-import { bytesText } from './text.ts';
+import { bytesText, digitsText } from './text.ts';
 
 /** What is measured of a device. */
 interface DeviceFigures {
@@ -71,9 +71,9 @@ function figuresText({ device, copies, kernels, problem }: DeviceFigures): strin
     );
   }
   for (const { name, milliseconds, plainMilliseconds, problem: wrong } of kernels) {
-    const time = `${milliseconds.toPrecision(3)} ms`.padStart(12);
-    const plain = `${plainMilliseconds.toPrecision(3)} ms`.padStart(12);
-    const times = `${(plainMilliseconds / milliseconds).toPrecision(2)} ×`;
+    const time = `${digitsText(milliseconds, 3)} ms`.padStart(12);
+    const plain = `${digitsText(plainMilliseconds, 3)} ms`.padStart(12);
+    const times = `${digitsText(plainMilliseconds / milliseconds, 2)} ×`;
     lines.push(
       wrong === undefined
         ? `  ${name.padEnd(38)}${time}  JavaScript${plain}  ${times}`

@@ -16,3 +16,9 @@ export function bytesText(bytes: number): string {
   const value = bytes / 1024 ** step;
   return `${step === 0 ? value : value.toFixed(1)} ${UNITS[step]}`;
 }
+
+/** A number to at least so many significant digits, without an exponent: `2150` where `toPrecision(3)` gives `2.15e+3`. */
+export function digitsText(value: number, digits: number): string {
+  const text = value.toPrecision(digits);
+  return text.includes('e+') ? value.toFixed(0) : text;
+}

@@ -88,17 +88,18 @@ const commandLine: readonly Cell[] = [
   ['Bun', ['{bun}']] as const,
   ['Deno', ['{deno}', 'run', '-A', '--node-modules-dir=manual']] as const,
 ].map(([runtime, start]) => ({
-  name: `tsamba doctor, info, inspect, cache, new, test in ${runtime}`,
+  name: `tsamba doctor, bench, info, inspect, cache, new, test in ${runtime}`,
   files: { 'package.json': PACKAGE.module, 'kernels.mjs': KERNELS },
   commands: [
     ['doctor', '--device', 'cpu'],
+    ['bench', '--device', 'cpu'],
     ['info'],
     ['inspect', 'kernels.mjs', 'scale', '--types', 'f32[], f32', '--target', 'ptx', '--arch', 'sm_80'],
     ['cache', 'info'],
     ['new', 'app'],
     ['test', '--device', 'cpu', '--filter', 'rounding'],
   ].map((words) => [...start, TSAMBA, ...words]),
-  prints: ['ok   cpu 0', 'Runtime  ', '.target sm_80', 'nvidia  ', 'src/kernels.test.ts', ' passed'],
+  prints: ['ok   cpu 0', '5-point stencil', 'Runtime  ', '.target sm_80', 'nvidia  ', 'src/kernels.test.ts', ' passed'],
 }));
 
 const compilers: readonly Cell[] = [
