@@ -93,11 +93,11 @@ export class DriverError extends Error implements Coded {
   }
 }
 
-/** Device memory that is not to be had, with the byte counts that say why. */
+/** Not enough device memory, with the byte counts that explain why. */
 export class OutOfMemoryError extends DriverError {
   /** `'OutOfMemoryError'`. */
   override readonly name: string = 'OutOfMemoryError';
-  /** Bytes that were asked for. */
+  /** Bytes that were requested. */
   readonly asked: number;
   /** Bytes of allocations that are in use. */
   readonly live: number;

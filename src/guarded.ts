@@ -42,17 +42,17 @@ export function guardProperties(name: string, prototype: object, read = 'get'): 
   if (parent !== Object.prototype) return;
   const guard = new Proxy(Object.freeze(Object.create(parent) as object), {
     get(target, key, receiver): unknown {
-      if (isIndex(key)) throw element(name, `reads no element: write .${read}(${key})`, key);
+      if (isIndex(key)) throw element(name, `does not read an element: write .${read}(${key})`, key);
       return Reflect.get(target, key, receiver);
     },
     set(_target, key, value, receiver): boolean {
-      if (isIndex(key)) throw element(name, `= … changes no element: write .set(value, ${key})`, key);
+      if (isIndex(key)) throw element(name, `= … does not change an element: write .set(value, ${key})`, key);
       // Classes that extend the array may have fields of their own.
       const allowed = typeof key === 'symbol' || FIELDS.has(key) || Object.getPrototypeOf(receiver) !== prototype;
       if (Object.isExtensible(receiver) && allowed) {
         return Reflect.defineProperty(receiver, key, { value, writable: true, enumerable: true, configurable: true });
       }
-      throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${String(key)}, and takes no new ones`);
+      throw new TsambaTypeError('E_PROPERTY', `${name} has no property ${String(key)}, and cannot get new ones`);
     },
   });
   Object.setPrototypeOf(prototype, guard);

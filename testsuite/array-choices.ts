@@ -358,7 +358,7 @@ export const arrayChoices: readonly ConformanceTest[] = chapter('array choices',
       }
       return above[2]!;
     },
-    /\w+ is made anew in each round/,
+    /\w+ is created anew in each iteration/,
     'K245',
   ),
   'a store where one of them is read-only': refused(

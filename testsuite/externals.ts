@@ -243,7 +243,7 @@ export const externals: readonly ConformanceTest[] = chapter('functions of other
     }, /K338: argument 1 of f is a pointer, and .* may have gaps/);
     await wrong((a, _) => {
       (f as (x: unknown, n: number) => number)(a[0], 1);
-    }, /K338: argument 1 of f is a pointer to f32, and a number is no array/);
+    }, /K338: argument 1 of f is a pointer to f32, and a number is not an array/);
     await wrong((a, _) => {
       f(a, a[0]);
     }, /K2\d\d: .*argument 2 of f/s);

@@ -239,7 +239,7 @@ export const matrixProducts: readonly ConformanceTest[] = chapter('matmul', {
     const square = ofShape([2, 2]);
     throws(
       () => cuda.matmul(ofShape([2, 3]), ofShape([2, 3])),
-      /cannot be multiplied: 3 elements of a row meet 2/,
+      /cannot be multiplied: rows have 3 elements, and columns 2/,
       'E_MATMUL',
     );
     throws(() => cuda.matmul(square, 3 as never), /argument 2 must be an array, got 3/, 'E_MATMUL');

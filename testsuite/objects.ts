@@ -467,7 +467,7 @@ export const objects: readonly ConformanceTest[] = chapter('objects', {
       a.n = 4;
       y[0] = c.n;
     },
-    /holds several objects by turns/,
+    /holds several objects in turn/,
     'K245',
   ),
   'a name for an object that has been replaced': refused(

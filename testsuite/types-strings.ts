@@ -463,7 +463,7 @@ export const stringTypes: readonly ConformanceTest[] = chapter('strings', {
     throws(() => ndarray(['abcd'], { dtype: 'S3' }), /'abcd' has 4 characters, S3 has room for 3/, 'E_CONVERT');
     throws(() => ndarray(['a\0'], { dtype: 'S3' }), /ends in NUL/, 'E_CONVERT');
     throws(() => ndarray(['\ud800'], { dtype: 'U3' }), /half of a surrogate pair/, 'E_CONVERT');
-    throws(() => ndarray([5], { dtype: 'U3' }), /an element of U3 is a string, got 5/, 'E_CONVERT');
+    throws(() => ndarray([5], { dtype: 'U3' }), /an element of U3 must be a string, got 5/, 'E_CONVERT');
     throws(() => ndarray.zeros(1, 'U' as never), /does not say how long the strings are/, 'E_DTYPE');
   },
 });

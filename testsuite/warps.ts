@@ -247,7 +247,7 @@ export const warps: readonly ConformanceTest[] = chapter('warps', {
     await launch(kernel, { grid: 1, block: 32 }, zeros(32, 'int32'));
     await rejects(
       () => settled(),
-      /divergent exchange: 32 threads wait for lanes of the warp that do not come/,
+      /divergent exchange: 32 threads wait for lanes of the warp that never arrive/,
       'E_KERNEL_FAULT',
     );
   },

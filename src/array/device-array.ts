@@ -81,7 +81,7 @@ export type ArrayExpression<T = unknown, N extends Namespace = Namespace> = Expr
 export interface DeviceNDArray<T, R extends number, N extends Namespace> extends Operators<DeviceArrayKind<N>> {}
 
 /**
- * An array of `T` with `R` axes in device memory; made by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
+ * An array of `T` with `R` axes in device memory; created by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
  * for the host. Views share its memory, which is given back when the last of them is disposed. Strides are bytes, sizes elements unless
  * their names say otherwise. Numba's `DeviceNDArray`.
  * @example
@@ -106,7 +106,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   /**
    * An uninitialised array, or one over memory that exists (`gpuData`, which may also be the context for a new one). Strides are bytes, taken as given; none: C order.
    * Numba: `DeviceNDArray(shape, strides, dtype, stream=0, gpu_data=None)`.
-   * @throws TypeError for a shape that is not of integers, RangeError for strides of another rank or elements outside `gpuData`.
+   * @throws TypeError for a shape that is not made of integers, RangeError for strides of another rank or elements outside `gpuData`.
    */
   constructor(
     shape: ShapeLike,
@@ -419,7 +419,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * Gives the memory back once all views of it are disposed too; work that has been enqueued still has it. Twice is a no-op,
+   * Frees the memory once all its views are disposed of too; work that has been enqueued still has it. Calling it again does nothing,
    * use afterwards an error.
    */
   dispose(): void {
@@ -514,7 +514,7 @@ export function memoryIn(value: object): ArrayMemory | undefined {
 /** The memory of a device array. Throws TypeError for what only looks like one. */
 export function memoryOf(array: object): ArrayMemory {
   const memory = readMemory(array);
-  if (memory === undefined) throw new TsambaTypeError('E_DEVICE_ARRAY', `this is no device array: ${show(array)}`);
+  if (memory === undefined) throw new TsambaTypeError('E_DEVICE_ARRAY', `this is not a device array: ${show(array)}`);
   return memory;
 }
 

@@ -209,7 +209,7 @@ describe('copyToDevice', () => {
     ]);
     expect(d.get(1)).toEqual({ x: 2.5, id: 2 });
     expect(() => d.copyToDevice([{ x: 1 }, { x: 2 }])).toThrow("field 'id'");
-    expect(() => d.copyToDevice([1, 2])).toThrow('is a plain object, got a value of type number');
+    expect(() => d.copyToDevice([1, 2])).toThrow('must be a plain object, got a value of type number');
     const one = deviceArray([], point);
     one.copyToDevice({ x: 3, id: 3 });
     expect(one.get()).toEqual({ x: 3, id: 3 });

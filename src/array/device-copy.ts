@@ -239,7 +239,7 @@ function pairUp(array: DeviceMemory, own: StridedLayout, dtype: DType, layout: S
       'E_DTYPE_MISMATCH',
       `${call}: incompatible dtype: the device array has ${mineIs}, the other ${otherIs}; ` +
         (call.startsWith('copyToHost')
-          ? `copy into an array of ${isStruct ? 'the same struct' : mineIs}, or give none to have one made`
+          ? `copy into an array of ${isStruct ? 'the same struct' : mineIs}, or pass none to get a new one`
           : isStruct
             ? 'structs do not convert: make the host array of that struct, with ndarray(records, { dtype: d.dtype })'
             : `convert with ndarray(x, { dtype: ${mineIs} })`),

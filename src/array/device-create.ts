@@ -255,7 +255,7 @@ function checkDType(own: DType, asked: DType | undefined): void {
     'E_DTYPE_MISMATCH',
     `toDevice: the array has dtype ${has} and is copied as it is, not as ${wanted}; ` +
       (isStruct
-        ? 'structs do not convert: make the array of the dtype wanted'
+        ? 'structs do not convert: create the array with that dtype'
         : `convert it first, with ndarray(x, { dtype: ${wanted} })`),
   );
 }

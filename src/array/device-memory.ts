@@ -75,7 +75,7 @@ export function boundStream({ stream }: Pick<DeviceMemory, 'stream'>): Stream | 
   return undefined;
 }
 
-/** The stream of a call, else the array's own, else none. Throws TypeError for what is no stream of this device. */
+/** The stream of a call, else the array's own, else none. Throws TypeError for anything that is not a stream of this device. */
 export function placement(array: DeviceMemory, option: unknown): Placement {
   const named = streamOption(option, array.context);
   return { stream: named ?? boundStream(array), named: named !== undefined };

@@ -35,7 +35,7 @@ export type MemberOf<V> = V extends readonly unknown[]
     : DeviceRecord<V>;
 
 /**
- * One record of type `T` in device memory; made by `cuda.toDevice({ … }, { dtype })`. Dispose it as an array.
+ * One record of type `T` in device memory; created by `cuda.toDevice({ … }, { dtype })`. Dispose it as an array.
  * @example
  * const Point = struct({ x: f32, y: f32 });
  * const p = cuda.toDevice({ x: 1, y: 2 }, { dtype: Point });
@@ -188,7 +188,7 @@ export class DeviceRecord<T = unknown> {
     return new DeviceRecord<T>(this.dtype, { stream, gpuData: this.gpuData });
   }
 
-  /** Gives the memory back once all views of it are disposed too. Twice is a no-op, use afterwards an error. */
+  /** Frees the memory once all its views are disposed of too. Calling it again does nothing; using it afterwards is an error. */
   dispose(): void {
     this.#dispose();
   }

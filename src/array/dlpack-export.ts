@@ -21,7 +21,7 @@ export interface DlpackCapsule {
   readonly version: DlpackVersion;
   /** What Python calls such a capsule: `used_…` once it was taken. Another library's taker assigns that. */
   name?: string | undefined;
-  /** Deletes the tensor, if nobody has deleted it. For tensors that nobody took: who takes one deletes it. */
+  /** Deletes the tensor, if nobody has deleted it. For tensors that nobody took: whoever takes one deletes it. */
   release?(): void;
 }
 
@@ -105,7 +105,7 @@ function capsuleOf(pointer: number, version: DlpackVersion): Required<DlpackCaps
       if (name !== `used_${own}`) {
         throw new TsambaTypeError(
           'E_DLPACK',
-          `a capsule is renamed to 'used_${own}' by who takes it, got ${show(name)}`,
+          `a capsule is renamed to 'used_${own}' by whoever consumes it, got ${show(name)}`,
         );
       }
       state.used = true;
@@ -135,7 +135,7 @@ export function consume(capsule: object): () => void {
 export function usedTensor(): TsambaRangeError {
   return new TsambaRangeError(
     'E_DLPACK_USED',
-    'fromDlpack: this tensor was already taken or released: each can be taken once; call toDlpack() for another',
+    'fromDlpack: this tensor was already consumed or released: each can be consumed once; call toDlpack() for another',
   );
 }
 

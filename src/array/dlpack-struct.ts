@@ -125,7 +125,7 @@ function elementsOf(stride: number, itemSize: number, length: number): number {
   if (length <= 1) return 0;
   throw new NotSupportedError(
     'E_DLPACK',
-    `DLPack counts strides in elements, but a stride of ${stride} bytes is no multiple of ${itemSize}: copy the array first`,
+    `DLPack counts strides in elements, but a stride of ${stride} bytes is not a multiple of ${itemSize}: copy the array first`,
   );
 }
 

@@ -280,8 +280,8 @@ export interface Expression<T, K extends ArrayKind> extends Operators<K> {
   /** The type of the elements of the value. */
   readonly dtype: DType<T>;
   /**
-   * Computes: into a new array on the device, or into `out`. Enqueued; waits for nothing.
-   * @throws RangeError for shapes that do not go together, TypeError for types that the arithmetic does not take.
+   * Computes: into a new array on the device, or into `out`. Enqueued; does not wait.
+   * @throws RangeError for shapes that do not match, TypeError for types that the arithmetic does not take.
    */
   evaluate<O>(options: EvaluateOptions<O> & { readonly out: O }): O;
   evaluate(options?: EvaluateOptions<undefined>): ArrayOf<K, T>;

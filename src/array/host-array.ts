@@ -79,7 +79,7 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
   }
 
   /**
-   * Gives the memory back once all views of it are disposed too; copies and kernels that have been enqueued still have it. Twice is a
+   * Frees the memory once all its views are disposed of too; copies and kernels that have been enqueued still have it. Twice is a
    * no-op, use afterwards an error.
    */
   dispose(): void {
@@ -237,7 +237,7 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
 }
 
 /**
- * As a mapped array, but its pages move to whoever touches them: fast for kernels that use them often. Made by `cuda.managedArray`. The host
+ * As a mapped array, but its pages move to whoever touches them: fast for kernels that use them often. Created by `cuda.managedArray`. The host
  * may touch it when the kernels that use it have been waited for. Numba: `ManagedNDArray`.
  * @example
  * const y = cuda.managedArray(4, f32);

@@ -106,7 +106,7 @@ function opened(image: object, context: Context): Opened {
 }
 
 function bytesOf(data: Uint8ClampedArray, kind: string): Uint8Array {
-  if (!(data instanceof Uint8ClampedArray)) fail(kind, 'its pixels are no bytes');
+  if (!(data instanceof Uint8ClampedArray)) fail(kind, 'its pixels are not bytes');
   return new Uint8Array(data.buffer, data.byteOffset, data.length);
 }
 

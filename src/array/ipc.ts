@@ -154,7 +154,7 @@ function handleBytes(value: unknown): Uint8Array {
   if (bytes?.length === HANDLE_BYTES) return bytes;
   throw new TsambaTypeError(
     'E_IPC',
-    `openIpcArray needs what ipcHandle() gave, or the ${HANDLE_BYTES} bytes of a CUipcMemHandle with shape and dtype, got ` +
+    `openIpcArray needs the result of ipcHandle(), or the ${HANDLE_BYTES} bytes of a CUipcMemHandle with shape and dtype, got ` +
       (bytes === undefined ? `a value of type ${typeof value}` : `${bytes.length} bytes`),
   );
 }

@@ -258,7 +258,7 @@ function refuseMemoryOptions(options: NDArrayOptions): void {
     if (options[name] !== undefined) {
       throw new TsambaTypeError(
         'E_STRIDES',
-        `${name} says how a TypedArray's memory is read; the data given is no TypedArray`,
+        `${name} says how a TypedArray's memory is read; the data given is not a TypedArray`,
       );
     }
   }

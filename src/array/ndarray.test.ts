@@ -322,7 +322,7 @@ describe('assignment', () => {
     ]);
     a.set({ data: 0, shape: 0 });
     expect(a.get(1)).toEqual({ data: 0, shape: 0 });
-    expect(() => a.set(1)).toThrow('is a plain object');
+    expect(() => a.set(1)).toThrow('must be a plain object');
     expect(() => a.astype(f32)).toThrow('cannot be converted to f32');
   });
 });

@@ -102,7 +102,7 @@ export class NDArray<T = Scalar, R extends number = number> implements HostMemor
   readonly #byteLength: number;
 
   /**
-   * An array over memory that exists; users call `ndarray()`. Throws RangeError when an element lies outside of `data`.
+   * An array over memory that exists; users call `ndarray()`. Throws RangeError when an element lies outside `data`.
    */
   constructor(data: TypedArray, dtype: DType<T>, layout: Omit<StridedLayout, 'itemSize'>) {
     if (!ArrayBuffer.isView(data) || !isDType(dtype) || typeof layout !== 'object' || layout === null) {

@@ -116,7 +116,8 @@ async function show(array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasL
     driver.page.present({ pointer, width, height, format }, contextOf(canvas, 'webgpu'));
     return;
   }
-  if (driver.hostBytes === undefined) throw new NotSupportedError('E_CANVAS', `${context.info.name} is in no page`);
+  if (driver.hostBytes === undefined)
+    throw new NotSupportedError('E_CANVAS', `${context.info.name} does not run in a page`);
   await done(context, undefined);
   const bytes = driver.hostBytes(pointer, array.nbytes).slice();
   const ImageDataClass = (
@@ -135,7 +136,7 @@ function contextOf(canvas: CanvasLike, kind: 'webgpu' | '2d'): object {
   if (typeof context === 'object' && context !== null) return context;
   throw new TsambaTypeError(
     'E_CANVAS',
-    `present: the canvas gives no context "${kind}", as it has one of another kind: take a canvas of its own for each device`,
+    `present: the canvas gives no context "${kind}", because it has one of another kind: use a separate canvas for each device`,
   );
 }
 

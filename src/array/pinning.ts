@@ -124,7 +124,7 @@ function takeApart(
   return { items, options: readOptions(call, isOptions ? items.pop() : undefined, known), body };
 }
 
-/** The range of an argument of `call`. Throws TypeError for what is no host array. */
+/** The range of an argument of `call`. Throws TypeError for anything that is not a host array. */
 export function rangeOf(array: unknown, i: number, call: string): Range {
   const host = describeHostArray(array);
   if (host === undefined) {

@@ -299,7 +299,7 @@ class Smart<T = Scalar, R extends number = number> {
     if (this.#referenced && this.#host !== undefined && !this.disposed) await this.#onHostLater();
   }
 
-  /** Gives the device side back; the host side stays with whoever has it. Twice is a no-op, use afterwards an error. */
+  /** Gives the device side back; the host side stays with whoever has it. Calling it again does nothing; using it afterwards is an error. */
   dispose(): void {
     this.#dispose();
   }
@@ -407,7 +407,7 @@ export type SmartArray<T = Scalar, R extends number = number> = Smart<T, R>;
 export interface SmartArrayConstructor {
   /**
    * Of an array: a host array of any layout, nested arrays, a device array or another smart array, copied unless `copy` is false.
-   * @throws TypeError for what is no array, RangeError for a `where` that is no side.
+   * @throws TypeError for anything that is not an array, RangeError for a `where` that is no side.
    */
   new <T, R extends number>(
     object: NDArray<T, R> | DeviceNDArray<T, R> | Smart<T, R>,

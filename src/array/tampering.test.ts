@@ -115,7 +115,7 @@ describe('assignments', () => {
   it('of elements and unknown names throw, and say what to write', () => {
     const d = cuda.toDevice(Float32Array.of(1, 2));
     const sloppy = (text: string) => () => new Function('d', text)(d);
-    expect(sloppy('d[0] = 5')).toThrow('[0] of DeviceNDArray = … changes no element: write .set(value, 0)');
+    expect(sloppy('d[0] = 5')).toThrow('[0] of DeviceNDArray = … does not change an element: write .set(value, 0)');
     expect(sloppy('return d[1]')).toThrow('write .get(1)');
     expect(sloppy('d.shpae = [2]')).toThrow('DeviceNDArray has no property shpae');
     expect(() => Object.assign(d.shape, [9])).toThrow(TypeError);

@@ -29,7 +29,7 @@ export const bench: Command = defineCommand({
     json: { help: 'prints JSON' },
   },
   notes:
-    'Times are of the quickest of five rounds. Exit code 1: a kernel computes wrong numbers or does not run, or there is no such device.',
+    'Times are from the fastest of five rounds. Exit code 1: a kernel computes wrong numbers or does not run, or there is no such device.',
   async run({ options }) {
     const asked = options.get('device');
     const kinds = asked === undefined ? USUAL : [oneOf('--device', asked, KIND_NAMES)];

@@ -83,7 +83,7 @@ function remedyFor(kind: DeviceKind, problem: string, crashed: boolean): string 
 /** A diagnosis as text. */
 function diagnosisText({ kind, index, name, verdict, attempts, problem, remedy }: Diagnosis): string {
   const head = `${kind} ${index}`.padEnd(12);
-  if (verdict === 'missing') return `-    ${kind.padEnd(12)} not there: ${problem}`;
+  if (verdict === 'missing') return `-    ${kind.padEnd(12)} not available: ${problem}`;
   const total = attempts.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   if (verdict === 'works') return `ok   ${head} ${name}: ${attempts.length} checks in ${Math.round(total)} ms`;
   return `FAIL ${head} ${name}\n       ${problem?.replaceAll('\n', '\n       ')}\n       remedy: ${remedy}`;
@@ -94,11 +94,10 @@ export const doctor: Command = defineCommand({
   usage: '[--device kind] [--json]',
   summary: 'runs kernels on each device, checks the results, and says how to fix what is wrong',
   options: {
-    device: { value: KIND_NAMES.join('|'), help: 'only devices of this kind; it is a failure if there are none' },
+    device: { value: KIND_NAMES.join('|'), help: 'only devices of this kind; fails if there are none' },
     json: { help: 'prints JSON' },
   },
-  notes:
-    'Exit code 0: all devices that are there work. 1: one does not, or none is there of the kind that was asked for.',
+  notes: 'Exit code 0: all devices found work. 1: one does not, or there is none of the requested kind.',
   async run({ options }) {
     const asked = options.get('device');
     const kinds = asked === undefined ? KIND_NAMES : [oneOf('--device', asked, KIND_NAMES)];

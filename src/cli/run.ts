@@ -136,7 +136,7 @@ export const runCommand: Command = {
       address: { value: 'host:port', help: 'where rank 0 can be reached' },
       transport: { value: 'nccl|reference', help: 'how ranks exchange data' },
     },
-    'What follows the program is its own. Exit code: that of the process that failed first, else 0.',
+    'Arguments after the program are passed on to it. Exit code: that of the process that failed first, otherwise 0.',
   ),
   run,
 };

@@ -56,7 +56,7 @@ function failureOf(error: unknown): Pick<TestRow, 'error' | 'refused'> {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause.name === 'NotSupportedError') return { refused: cause.message };
     if (cause.message.includes('K010') && cause.message.includes('cannot be seen here')) {
-      return { refused: 'the kernel captures a value, which this runtime does not show' };
+      return { refused: 'the kernel captures a value, which cannot be read in this runtime' };
     }
   }
   return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };

@@ -438,8 +438,8 @@ const cases: readonly Case[] = [
     },
     args: [vec],
     code: 'K232',
-    message: /one arm gives/,
-    help: /chooses between strings alone/,
+    message: /one branch gives/,
+    help: /both branches must be strings/,
   },
   {
     what: 'instanceof',

@@ -111,7 +111,7 @@ export function hostFunction<F extends (...args: never[]) => unknown>(
 }
 
 /** What to do with what only the host can call. */
-export const CALL_BEFORE = 'call it before the launch, and pass what it gives as an argument';
+export const CALL_BEFORE = 'call it before the launch, and pass its result as an argument';
 
 /** What was declared of a function, or undefined when it may be a device function. */
 export function hostOnlyOf(fn: object): HostOnly | undefined {

@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     },
     args: [vec],
     code: 'K312',
-    message: /which character of .* would be known in the thread alone/,
+    message: /which character of .* would only be known at run time/,
     help: /charCodeAt\(k\)/,
   },
 ];

@@ -57,7 +57,7 @@ export const ldcs: Load = intrinsic<Load>('ldcs');
  */
 export const ldlu: Load = intrinsic<Load>('ldlu');
 /**
- * Loads anew, whatever caches hold: `cuda.atomic.load`. CUDA's `__ldcv`.
+ * Loads again, whatever the caches hold: `cuda.atomic.load`. CUDA's `__ldcv`.
  * @example
  * const y = Float32Array.of(1, 2);
  * cuda.jit((y: Vec<f32>) => { y[0] = 2 * cuda.ldcv(y, 1); }).launch({ grid: 1, block: 1 }, y);
@@ -118,7 +118,7 @@ export const assumeAligned: <A>(array: A, bytes: number) => A =
 
 /**
  * Asks for the cache line that an element lies in, as a hint: an instruction of NVIDIA GPUs (PTX's `prefetch`) for arrays in global memory; nothing
- * elsewhere, and for what lies outside of the array. `level`: `'L2'`, the default, or `'L1'`.
+ * elsewhere, and for what lies outside the array. `level`: `'L2'`, the default, or `'L1'`.
  * @example
  * const y = Float32Array.of(1, 2, 3, 4);
  * const scale = cuda.jit((y: Vec<f32>) => {

@@ -7,7 +7,7 @@ type Real = (x: number) => number;
 type Real2 = (a: number, b: number) => number;
 
 /**
- * Functions of f32 as GPUs approximate them by one or two instructions, each by itself; `fastMath: true` does it to the whole kernel. PTX's
+ * Functions of f32 as GPUs approximate them by one or two instructions, each separately; `fastMath: true` does it to the whole kernel. PTX's
  * `sin.approx` and its kin, OpenCL's `native_sin`, CUDA's `__sinf`. Denormals are flushed to zero. Of f64, and on the CPU device and in the
  * simulator, they are the ordinary functions. Errors: docs/math.md.
  *

@@ -19,7 +19,7 @@ export interface Index3 {
 const XYZ = ['x', 'y', 'z'] as const;
 
 /**
- * The thread's place in its block. CUDA's `threadIdx`.
+ * The thread's position in its block. CUDA's `threadIdx`.
  * @example
  * const y = new Int32Array(4);
  * cuda.jit((y: Vec<i32>) => { y[cuda.grid(1)] = cuda.threadIdx.x; }).launch({ grid: 2, block: 2 }, y);
@@ -27,7 +27,7 @@ const XYZ = ['x', 'y', 'z'] as const;
  */
 export const threadIdx: Index3 = intrinsicObject<Index3>('threadIdx', XYZ);
 /**
- * The block's place in the grid. CUDA's `blockIdx`.
+ * The block's position in the grid. CUDA's `blockIdx`.
  * @example
  * const y = new Int32Array(4);
  * cuda.jit((y: Vec<i32>) => { y[cuda.grid(1)] = cuda.blockIdx.x; }).launch({ grid: 2, block: 2 }, y);
@@ -59,7 +59,7 @@ export interface ByDimension {
 }
 
 /**
- * The thread's place in the whole grid: `blockIdx * blockDim + threadIdx`, x first. Numba's `cuda.grid(ndim)`.
+ * The thread's position in the whole grid: `blockIdx * blockDim + threadIdx`, x first. Numba's `cuda.grid(ndim)`.
  * @example
  * const A = cuda.deviceArray([2, 3], i32);
  * const fill = cuda.jit((A: Mat<i32>) => {
@@ -83,7 +83,7 @@ export const grid: ByDimension = intrinsic<ByDimension>('grid');
 export const gridSize: ByDimension = intrinsic<ByDimension>('gridSize');
 
 /**
- * The thread's place in its warp, from 0 to `warpSize - 1`. Numba's `cuda.laneid`.
+ * The thread's position in its warp, from 0 to `warpSize - 1`. Numba's `cuda.laneid`.
  * @example
  * const y = new Int32Array(4);
  * cuda.jit((y: Vec<i32>) => { y[cuda.grid(1)] = cuda.laneId; }).launch({ grid: 2, block: 2 }, y);

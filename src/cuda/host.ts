@@ -61,7 +61,7 @@ import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 /**
  * An uninitialised device array; f64 unless told otherwise. A stream becomes the array's own. Numba:
  * `device_array(shape, dtype, strides, order, stream)`.
- * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
+ * @throws TypeError for a shape that is not made of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
  * @example
  * const d = cuda.deviceArray([2, 3], f32);
  * d.set(1);
@@ -82,7 +82,7 @@ export const deviceArrayLike: DeviceArrayLike = /* @__PURE__ */ deviceArrayLikeO
  * A host array (of any layout), nested arrays or a number, copied to the device; a device array as it is. The new array keeps
  * shape and strides where the host array is one block of memory (broadcast axes apart), else it is compact with the axes in the
  * same order. A plain object with a struct `dtype` becomes a `DeviceRecord`. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
- * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
+ * @throws TypeError for anything that is not an array, OutOfMemoryError; with `to` what `copyToDevice` throws.
  * @example
  * const d = cuda.toDevice(Float32Array.of(1, 2, 3));
  * console.log(d.copyToHost()); // Float32Array(3) [ 1, 2, 3 ]
@@ -118,7 +118,7 @@ export const fromDlpack: FromDlpack = /* @__PURE__ */ fromDlpackOf(cudaDevices);
 /**
  * A device array over a GPUBuffer of `cuda.gpuDevice()`, with its elements in C order from `offset` on. Nothing is copied, and the buffer stays the program's, which destroys it after the array.
  * It needs the usages STORAGE, COPY_SRC and COPY_DST.
- * @throws NotSupportedError on devices other than WebGPU's, TypeError for what is no such buffer, RangeError where it is too small.
+ * @throws NotSupportedError on devices other than WebGPU's, TypeError for anything that is not such a buffer, RangeError where it is too small.
  * @example
  * const wrap = (buffer: Parameters<typeof cuda.fromGpuBuffer>[0]) => cuda.fromGpuBuffer(buffer, { shape: [480, 640], dtype: 'f32' });
  */
@@ -137,7 +137,7 @@ export const gpuDevice: () => PageGpuDevice = /* @__PURE__ */ gpuDeviceOf(cudaDe
 /**
  * Has a canvas show a picture, red, green, blue and alpha of each pixel, which becomes opaque; the canvas gets its size. On WebGPU the canvas is drawn from the array's own memory, after all that was launched
  * before, and nothing is copied to the host; on the CPU device it is copied once. Resolves when that is enqueued, or done.
- * @throws TypeError for what is no picture or no canvas, NotSupportedError on devices that no page has.
+ * @throws TypeError for anything that is not a picture, or not a canvas, NotSupportedError on devices that no page has.
  * @example
  * const picture = cuda.deviceArray([480, 640], 'u8x4'); // or [480, 640, 4] of u8
  * const show = (canvas: { width: number; height: number; getContext(kind: string): unknown }) => cuda.present(picture, canvas);
@@ -147,7 +147,7 @@ export const present: Present = /* @__PURE__ */ presentOf(cudaDevices);
 /**
  * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold
  * up the host. Dispose it: page-locked memory is scarce. Numba: `pinned_array(shape, dtype, strides, order)`.
- * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
+ * @throws TypeError for a shape that is not made of integers, RangeError for bad strides or order, OutOfMemoryError.
  * @example
  * const host = cuda.pinnedArray(4, f32);
  * host.set(1);
@@ -199,7 +199,7 @@ export const managedArray: ManagedArray = /* @__PURE__ */ managedArrayOf(cudaDev
 /**
  * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be given twice, and be pinned
  * already. With a function last, runs that (sync or async) and gives what it gives. Numba: `with cuda.pinned(*arylist)`.
- * @throws TypeError for what is no host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
+ * @throws TypeError for anything that is not a host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
  * @example
  * const x = Float32Array.of(1, 2);
  * const d = cuda.pinned(x, () => cuda.toDevice(x));
@@ -227,7 +227,7 @@ export const mapped: Mapped = /* @__PURE__ */ mappedOf(cudaDevices);
  * An array of another process on the same GPU, by the handle that its `ipcHandle()` gave. Dispose it before that process frees the memory.
  * Also takes the 64 bytes of a CUipcMemHandle, as Numba's `get_ipc_handle()` and CuPy's `ipcGetMemHandle()` give them, with shape and dtype.
  * Numba: `open_ipc_array(handle, shape, dtype, strides, offset)`.
- * @throws NotSupportedError where processes cannot share memory, RangeError for a handle of this process, TypeError for what is no handle.
+ * @throws NotSupportedError where processes cannot share memory, RangeError for a handle of this process, TypeError for anything that is not a handle.
  * @example
  * if (cuda.isAvailable()) {
  *   const handle = cuda.deviceArray(4, f32, { ipc: true }).ipcHandle(); // goes to another process, which calls
@@ -331,7 +331,7 @@ export const currentDevice: () => Device = /* @__PURE__ */ currentDeviceOf(cudaD
 /**
  * Makes a device the current one: the number of an NVIDIA GPU, or a kind of device, such as `'cpu'`, with a number among those (0). Numba:
  * `select_device(i)`.
- * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for a name that is none.
+ * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for an unknown name.
  * @example
  * cuda.selectDevice('cpu');
  * console.log(cuda.currentDevice().kind); // cpu
@@ -340,7 +340,7 @@ export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(cudaDev
 
 /**
  * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
- * @throws NotSupportedError when there is no such device, RangeError for a name that is none.
+ * @throws NotSupportedError when there is no such device, RangeError for an unknown name.
  * @example
  * const device = await cuda.open('cpu');
  * console.log(device.kind); // cpu

@@ -18,7 +18,7 @@ import { vectorizeOf } from '../ufunc/vectorize.ts';
 /**
  * Makes a reduction of a function of two values, `const sum = cuda.reduce((a, b) => a + b)`: then `sum(x)` combines the elements of an array with one axis, on
  * the device or the host, and waits for the result; `sum(x, { res })` leaves it on the device. The function must be associative and commutative. Numba: `cuda.reduce`.
- * @throws TypeError for what is no function, or bad options.
+ * @throws TypeError for anything that is not a function, or bad options.
  * @example
  * const sum = cuda.reduce((a: number, b: number) => a + b);
  * console.log(sum(Float64Array.of(1, 2, 3))); // 6
@@ -36,7 +36,7 @@ export const Reduce: MakeReduction = /* @__PURE__ */ reduceOf(cudaDevices, 'Redu
 /**
  * Makes a universal function of a function of elements, `const add = cuda.vectorize((a: number, b: number) => a + b)`: then `add(x, y)` applies it to all elements of arrays that are
  * broadcast together, on the device or the host. Numba: `@vectorize([…], target='cuda')`.
- * @throws TypeError for what is no function of elements, or signatures that are none.
+ * @throws TypeError for anything that is not a function of elements, or invalid signatures.
  * @example
  * const add = cuda.vectorize((a: number, b: number) => a + b);
  * console.log(add(Float64Array.of(1, 2), Float64Array.of(10, 20))); // Float64Array(2) [ 11, 22 ]
@@ -46,7 +46,7 @@ export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(cudaDevices);
 /**
  * Makes a generalised universal function of a function that is given parts of arrays and stores its results: `cuda.guvectorize((A, B, C) => {…}, '(m,n),(n,p)->(m,p)')`. The
  * layout says which axes the function sees; over all others it is applied, a thread each. Numba: `@guvectorize([…], '(m,n),(n,p)->(m,p)', target='cuda')`.
- * @throws TypeError for what is no function, a layout that cannot be read, or signatures that do not go with it.
+ * @throws TypeError for anything that is not a function, a layout that cannot be read, or signatures that do not match it.
  * @example
  * const sums = cuda.guvectorize((x: Vec<f64>, out: Vec<f64>) => {
  *   let sum = 0;
@@ -61,7 +61,7 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
  * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
  * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits. By kernels of Tsamba's, or by NVIDIA's cuBLAS where it is installed and the product is large;
  * `inspect` says which.
- * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
  * const product = cuda.matmul(a, a.T);
@@ -70,9 +70,9 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(cudaDevice
 export const matmul: Matmul = /* @__PURE__ */ matmulOf(cudaDevices);
 
 /**
- * The product of two arrays as NumPy's `dot` has it: of vectors a number, of matrices their product, of more axes the sum over the last one of `a` and the second last of `b`; arrays without
+ * The product of two arrays as NumPy's `dot` has it: of vectors a number, of matrices their product, of more axes the sum over the last one of `a` and the second-to-last of `b`; arrays without
  * axes, and numbers, multiply all elements. Of arrays on the device the result is there, and nothing waits, unless it is a number.
- * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+ * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
  * @example
  * const x = cuda.toDevice(Float32Array.of(1, 2, 3));
  * console.log(cuda.dot(x, x)); // 14
@@ -84,7 +84,7 @@ export const dot: Dot = /* @__PURE__ */ dotOf(cudaDevices);
  * Sums of products over labelled axes, NumPy's `einsum`: `cuda.einsum('ij,jk->ik', a, b)`. A letter names an axis, `...` all others; what the output leaves out is summed, and without an
  * output the letters that appear once are it. Several operands are multiplied in the cheapest order of pairs; what is a product of matrices goes the way of `matmul`, all else becomes
  * one kernel. Of arrays on the device the result is there, and nothing waits, unless it is a number.
- * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
+ * @throws TypeError for anything but arrays of numbers, RangeError for subscripts that cannot be read, or do not match the operands.
  * @example
  * const a = cuda.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
  * console.log(cuda.einsum('ij,kj->ik', a, a).ravel().copyToHost()); // Float32Array(4) [ 5, 11, 11, 25 ]
@@ -95,7 +95,7 @@ export const einsum: Einsum = /* @__PURE__ */ einsumOf(cudaDevices);
 /**
  * Records the work that a function enqueues, kernels, copies and fills, and gives a graph of it, which enqueues all of that with one call: `g.launch({ stream })`. The function runs
  * once, now, and its work does not: arguments are those of now until `g.update()`. What would wait for the device is refused. CUDA's graphs, as PyTorch's `torch.cuda.graph`.
- * @throws TypeError for what is no function, or an asynchronous one, NotSupportedError for what cannot be recorded; what the function throws.
+ * @throws TypeError for anything that is not a function, or an asynchronous one, NotSupportedError for what cannot be recorded; what the function throws.
  * @example
  * const x = cuda.toDevice(Float32Array.of(1, 2));
  * const scale = cuda.jit((x: Vec<f32>, k: number) => { x[cuda.grid(1)]! *= k; });
@@ -112,7 +112,7 @@ export const graph: MakeGraph = /* @__PURE__ */ graphOf(cudaDevices);
 /**
  * Evaluates an expression of whole arrays, `a.add(b).mul(2)`, as `evaluate()` does: what belongs together becomes one kernel, reductions included. Arrays on the device have the methods of
  * NumPy's arithmetic; they give expressions, which nothing computes until a value is asked for.
- * @throws TypeError for what is no expression, RangeError for shapes that cannot be broadcast together.
+ * @throws TypeError for anything that is not an expression, RangeError for shapes that cannot be broadcast together.
  * @example
  * const a = cuda.toDevice(Float32Array.of(1, 2, 3));
  * console.log(cuda.fuse(a.add(1).mul(a)).copyToHost()); // Float32Array(3) [ 2, 6, 12 ]

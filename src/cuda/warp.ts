@@ -1,7 +1,7 @@
 /**
- * Exchange between the threads of a warp: shuffles, votes and matches. `mask` names the lanes that take part, one bit a lane.
+ * Exchange between the threads of a warp: shuffles, votes and matches. `mask` names the lanes that take part, one bit per lane.
  *
- * All lanes that `mask` names and that are still running must come to the same call. A lane that takes no part gives nothing: asked for its
+ * All lanes that `mask` names and that are still running must reach the same call. A lane that takes no part gives nothing: asked for its
  * value, another gets its own. The CPU device exchanges through shared memory and barriers of the block.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
@@ -73,7 +73,7 @@ export const anySync: Vote = intrinsic<Vote>('anySync');
  */
 export const eqSync: Vote = intrinsic<Vote>('eqSync');
 /**
- * The lanes in which `predicate` holds, one bit a lane. Numba's `cuda.ballot_sync`.
+ * The lanes in which `predicate` holds, one bit per lane. Numba's `cuda.ballot_sync`.
  * @example
  * const y = new Int32Array(32);
  * cuda.jit((y: Vec<i32>) => { y[cuda.laneId] = cuda.ballotSync(0xffffffff, cuda.laneId < 3); }).launch({ grid: 1, block: 32 }, y);

@@ -190,8 +190,8 @@ function isTrusted(folder: string): boolean {
   trusted.set(folder, safe);
   if (!safe) {
     warn(
-      `the cache of compiled kernels in ${folder} is not used, because other users may write to it: ` +
-        'give it to yourself alone (chmod 700), or name another folder in TSAMBA_CACHE_DIR',
+      `the cache of compiled kernels in ${folder} is not used, because other users can write to it: ` +
+        'make it private (chmod 700), or name another folder in TSAMBA_CACHE_DIR',
       { type: 'TsambaWarning', code: 'TSAMBA_CACHE_UNSAFE' },
     );
   }

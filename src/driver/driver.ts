@@ -227,13 +227,13 @@ export interface Executable {
   suggestBlock(sharedBytes: number, limit: number): number;
   /** Blocks of `threads` threads that one multiprocessor holds at the same time. CUDA's `cuOccupancyMaxActiveBlocksPerMultiprocessor`. */
   activeBlocks(threads: number, sharedBytes: number): number;
-  /** Gives up code and constants; launching afterwards is an error. Twice is a no-op. */
+  /** Gives up code and constants; launching afterwards is an error. Calling it again does nothing. */
   unload(): void;
 }
 
-/** What a kernel takes of a device: bytes a block (shared), a thread (local) and a launch (constant). */
+/** What a kernel takes of a device: bytes per block (shared), thread (local) and launch (constant). */
 export interface ExecutableAttributes {
-  /** Registers a thread; 0 where the notion does not exist. */
+  /** Registers per thread; 0 where the notion does not exist. */
   readonly registers: number;
   /** Bytes of static shared memory per block. */
   readonly sharedBytes: number;
@@ -340,7 +340,7 @@ export type RecordedWork = Work & {
   readonly lane: number;
 };
 
-/** Recorded work that is ready to be enqueued, as often as is wanted. */
+/** Recorded work that is ready to be enqueued, as often as you like. */
 export interface PreparedWork {
   /** How many pieces of the work the device itself keeps; the others are enqueued one by one. */
   readonly kept: number;
@@ -348,7 +348,7 @@ export interface PreparedWork {
   enqueue(stream: StreamHandle | undefined): void;
   /** Puts other work in its place; what has been enqueued stays as it was. */
   replace(work: readonly RecordedWork[]): void;
-  /** Gives back what the device keeps; what has been enqueued is done all the same. Twice is a no-op. */
+  /** Gives back what the device keeps; what has been enqueued is done all the same. Calling it again does nothing. */
   destroy(): void;
 }
 

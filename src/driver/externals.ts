@@ -33,7 +33,7 @@ export function withExternals(
     throw new NotSupportedError(
       'E_EXTERNAL',
       `kernel ${kernel.name} calls ${fn.name}, which ${device} has no instruction for\n  --> ${describePosition(pos)}\n` +
-        '  help: defineIntrinsic takes the same in TypeScript as `expand`',
+        '  help: give defineIntrinsic the same in TypeScript, as `expand`',
     );
   }
   if (fn.texts !== undefined) {
@@ -45,9 +45,9 @@ export function withExternals(
   }
   throw new NotSupportedError(
     'E_EXTERNAL',
-    `kernel ${kernel.name} calls ${showExternal(fn)}, for which ${device} has ${kinds.length === 0 ? 'no code: it runs what is written in TypeScript' : `no code: ${linked(fn)}`}\n` +
+    `kernel ${kernel.name} calls ${showExternal(fn)}, for which ${device} has ${kinds.length === 0 ? 'no code: it only runs TypeScript' : `no code: ${linked(fn)}`}\n` +
       `  --> ${describePosition(pos)}\n` +
-      `  help: ${kinds[0] === undefined ? '' : `link ${EXAMPLES[kinds[0]]}, or `}say the same in TypeScript: cuda.declareDevice(…, { fallback: (…) => … })`,
+      `  help: ${kinds[0] === undefined ? '' : `link ${EXAMPLES[kinds[0]]}, or `}give a fallback in TypeScript: cuda.declareDevice(…, { fallback: (…) => … })`,
   );
 }
 

@@ -446,6 +446,6 @@ export function maxThreads({ launchBounds }: Program): number {
 export function addressOf(pointer: Pointer, api: string): number {
   const address = Number(pointer);
   if (Number.isSafeInteger(address) && address > 0) return address;
-  const what = address === 0 ? 'a null pointer' : `${String(pointer)}, which is no address`;
+  const what = address === 0 ? 'a null pointer' : `${String(pointer)}, which is not an address`;
   throw new DriverError('E_INVALID_POINTER', `${api}: got ${what}`, { api });
 }

@@ -107,7 +107,7 @@ describe('elements', () => {
     );
     expect(write({ x: 1, tag: 2, id: 3n, z: 0 })).toThrow("has no field 'z'");
     expect(write({ x: 1, teg: 2, id: 3n })).toThrow("has no field 'teg'; did you mean 'tag'?");
-    expect(write(5)).toThrow('is a plain object, got a value of type number');
+    expect(write(5)).toThrow('must be a plain object, got a value of type number');
     expect(write([1, 2, 3n])).toThrow('got an array');
     expect(write(null)).toThrow('got null');
     expect(buffer.every((byte) => byte === 0xaa)).toBe(true);

@@ -119,7 +119,10 @@ function structCodec(dtype: DType, fields: readonly StructField[]): Codec {
     write(view, offset, value) {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         const shown = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
-        throw new TsambaTypeError('E_CONVERT', `an element of ${describeDType(dtype)} is a plain object, got ${shown}`);
+        throw new TsambaTypeError(
+          'E_CONVERT',
+          `an element of ${describeDType(dtype)} must be a plain object, got ${shown}`,
+        );
       }
       // All is checked before anything is written, so that an error leaves the element as it was.
       for (const key of Object.keys(value)) if (!names.has(key)) throw unknownField(dtype, key, names);

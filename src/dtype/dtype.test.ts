@@ -253,7 +253,7 @@ describe('strings', () => {
       "'i8' is ambiguous: int8 here, int64 in NumPy. Write 'int8' or the token i8 for one byte, 'int64' or '<i8' for eight",
     ],
     ['u8', "'u8' is ambiguous: uint8 here, uint64 in NumPy"],
-    ['>f4', "'>f4' is big-endian, which devices do not read; convert the data and write '<f4'"],
+    ['>f4', "'>f4' is big-endian, which devices cannot read; convert the data and write '<f4'"],
     ['flaot32', "unknown dtype 'flaot32'; did you mean 'float32'?"],
     ['Float32', "did you mean 'float32'?"],
     ['float', "'float64', as Python has it"],

@@ -26,7 +26,7 @@ function civilFromDays(days: bigint): readonly [year: bigint, month: bigint, day
 
 const ISO = /^([+-]?\d{4,})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?Z?)?)?)?$/;
 
-/** Nanoseconds since 1970 of `'2026'`, `'2026-11'`, `'2026-11-23'`, `'2026-11-23T08:05:00.123456789'`; undefined for what is no date. Times are UTC. */
+/** Nanoseconds since 1970 of `'2026'`, `'2026-11'`, `'2026-11-23'`, `'2026-11-23T08:05:00.123456789'`; undefined for anything that is not a date. Times are UTC. */
 export function fromIso(text: string): bigint | undefined {
   const found = ISO.exec(text.trim());
   if (found === null) return undefined;

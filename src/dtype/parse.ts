@@ -109,7 +109,7 @@ function explain(text: string): string {
     );
   }
   if (text.startsWith('>') || text.startsWith('!')) {
-    return `'${text}' is big-endian, which devices do not read; convert the data and write '<${text.slice(1)}'`;
+    return `'${text}' is big-endian, which devices cannot read; convert the data and write '<${text.slice(1)}'`;
   }
   if (/^[|<=]?O\d*$/.test(text) || text.startsWith('object'))
     return `'${text}' (Python objects) has no counterpart on devices; use numbers, strings of a fixed length or structs`;

@@ -89,9 +89,9 @@ export function unitsOf(text: string, dtype: TextDType, say: (wrong: string) => 
   const units = Array.from(text, (c) => c.codePointAt(0) ?? 0);
   if (units.length > dtype.length)
     throw say(`${show(text)} has ${units.length} characters, ${dtype.name} has room for ${dtype.length}`);
-  if (units.at(-1) === 0) throw say(`${show(text)} ends in NUL, which ${dtype.name} has behind every string`);
+  if (units.at(-1) === 0) throw say(`${show(text)} ends in NUL, which ${dtype.name} uses to pad strings`);
   const alone = units.find((unit) => unit >= 0xd800 && unit <= 0xdfff);
-  if (alone !== undefined) throw say(`${show(text)} is no well-formed text: half of a surrogate pair is missing`);
+  if (alone !== undefined) throw say(`${show(text)} is not well-formed text: half of a surrogate pair is missing`);
   const wide = dtype.kind === 'S' ? units.find((unit) => unit > 0xff) : undefined;
   if (wide !== undefined) {
     throw say(
@@ -118,7 +118,7 @@ export function readText(view: DataView, offset: number, dtype: TextDType): stri
 /** Writes a string, and zeros behind it. Throws TypeError for what is no string, RangeError for one that does not fit. */
 export function writeText(view: DataView, offset: number, dtype: TextDType, value: unknown): void {
   if (typeof value !== 'string') {
-    throw new TsambaTypeError('E_CONVERT', `an element of ${dtype.name} is a string, got ${show(value)}`);
+    throw new TsambaTypeError('E_CONVERT', `an element of ${dtype.name} must be a string, got ${show(value)}`);
   }
   const units = unitsOf(value, dtype, (wrong) => new TsambaRangeError('E_CONVERT', wrong));
   for (let k = 0; k < dtype.length; k++) {

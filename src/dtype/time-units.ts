@@ -30,7 +30,7 @@ export function monthsIn(unit: TimeUnit): bigint | undefined {
 
 /** How long a unit is that is no number of months. */
 export function nanosecondsIn(unit: TimeUnit): bigint {
-  if (unit === 'Y' || unit === 'M') throw new Error(`${unit} is of no fixed length`);
+  if (unit === 'Y' || unit === 'M') throw new Error(`${unit} has no fixed length`);
   return NANOSECONDS[unit];
 }
 

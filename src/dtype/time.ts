@@ -14,14 +14,14 @@ import { type SubArrayDType, subArray } from './subarray.ts';
 import { floorDiv, isTimeUnit, monthsIn, nanosecondsIn, TIME_UNITS, type TimeUnit } from './time-units.ts';
 import type * as t from './types.ts';
 
-/** What may be given where a date is wanted: a `Date`, a count of the unit, or a string such as `'2026-11-23T08:05'` or `'NaT'`. */
+/** What may be given where a date is expected: a `Date`, a count of the unit, or a string such as `'2026-11-23T08:05'` or `'NaT'`. */
 export type DateLike = Date | bigint | string;
 
 /** A dtype of dates; called, it makes one. */
 export interface DatetimeToken<out U extends TimeUnit> extends DType<t.datetime64<U>> {
   /**
    * The count that a date is: `datetime64('s')(new Date())`. In a kernel `datetime64('s')(n)` is the date that a bigint counts, and
-   * `datetime64('s')(d)` a date in another unit, rounded down. Throws TypeError or RangeError for what is no date.
+   * `datetime64('s')(d)` a date in another unit, rounded down. Throws TypeError or RangeError for anything that is not a date.
    */
   (value: DateLike): t.datetime64<U>;
   /** NumPy's letter for dates. */
@@ -131,14 +131,14 @@ function countOfDate(dtype: TimeToken, value: unknown): bigint {
       dtype.kind === 'M'
         ? `a Date, a string such as '2026-11-23', or a bigint that counts ${dtype.unit} from 1970 on`
         : `a bigint that counts ${dtype.unit}`;
-    throw new TsambaTypeError('E_CONVERT', `an element of ${dtype.name} is ${wanted}, got ${given}`);
+    throw new TsambaTypeError('E_CONVERT', `an element of ${dtype.name} must be ${wanted}, got ${given}`);
   }
   if (instant === NaT) return NaT;
   const months = monthsIn(dtype.unit);
   return months === undefined ? floorDiv(instant, nanosecondsIn(dtype.unit)) : floorDiv(monthOf(instant), months);
 }
 
-/** Nanoseconds since 1970, of any size; NaT; undefined for what is no date. */
+/** Nanoseconds since 1970, of any size; NaT; undefined for anything that is not a date. */
 function instantOf(value: unknown): bigint | undefined {
   if (value instanceof Date) {
     const ms = value.getTime();

@@ -27,7 +27,7 @@ export interface Complex {
 }
 /**
  * A complex number in a kernel: to the checker a number that has parts as well, so that `z * z + c` is what it is in mathematics. What operators give
- * is a plain number, which goes where a complex one is wanted: for its parts it needs the annotation, `const w: c64 = z * z`.
+ * is a plain number, which goes where a complex one is expected: for its parts it needs the annotation, `const w: c64 = z * z`.
  */
 export type ComplexNum<D extends string> = number & Parts & { readonly [kind]?: D };
 
@@ -212,7 +212,7 @@ export type DTypeName =
 type TextName = `${'' | '|'}S${bigint}` | `${'' | '<'}U${bigint}`;
 type DateName<K extends string> = `${K extends `${string}8` ? '' | '<' : ''}${K}[${TimeUnit}]`;
 
-/** What may be given wherever a dtype is asked for: a token or dtype, or its name. */
+/** What may be given wherever a dtype is expected: a token or dtype, or its name. */
 export type DTypeLike<T = unknown> = DType<T> | DTypeName;
 
 /** The element type that a `DTypeLike` stands for. */

@@ -26,7 +26,7 @@ export interface NativeLibrary {
 
 /** The FFI itself. */
 export interface Ffi {
-  /** Makes a name known in prototypes: a struct of so many bytes that is passed by value, as `{ bytes: Uint8Array }`. Twice is a no-op. */
+  /** Makes a name known in prototypes: a struct of so many bytes that is passed by value, as `{ bytes: Uint8Array }`. Calling it again does nothing. */
   struct(name: string, bytes: number): void;
   /** Loads the first of these libraries that there is; undefined with the loader's words for each when none can be loaded. */
   load(names: readonly string[]): { readonly library?: NativeLibrary; readonly reasons: readonly string[] };

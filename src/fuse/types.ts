@@ -11,7 +11,7 @@ type AnyExpression = Expression<unknown, ArrayKind>;
 export interface Fuse {
   /**
    * `fuse(a.add(b).mul(2))`, `fuse(expression, { out, stream })`: as `expression.evaluate(…)`.
-   * @throws TypeError for what is no expression.
+   * @throws TypeError for anything that is not an expression.
    */
   <O>(expression: AnyExpression, options: EvaluateOptions<O> & { readonly out: O }): O;
   <E extends AnyExpression>(expression: E, options?: EvaluateOptions<undefined>): Evaluated<E>;

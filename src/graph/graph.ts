@@ -1,5 +1,5 @@
 /**
- * Graphs: work that is recorded once and launched as often as is wanted, with one call.
+ * Graphs: work that is recorded once and launched as often as you like, with one call.
  *
  * A body is run once, and what it enqueues is recorded instead (`recorder.ts`): kernels with their arguments, copies and fills, in the order that
  * streams and events give them. A device with graphs of its own (CUDA's) keeps the work; others are given it piece by piece, without the checks
@@ -138,7 +138,7 @@ const dropped: FinalizationRegistry<GraphResource> = new FinalizationRegistry((r
 });
 
 /**
- * Work that was recorded, to be launched as often as is wanted. Made by `cuda.graph()`.
+ * Work that was recorded, to be launched as often as you like. Created by `cuda.graph()`.
  * @example
  * const x = cuda.toDevice(Float32Array.of(1, 2));
  * const double = cuda.jit((x: Vec<f32>) => { x[cuda.grid(1)]! *= 2; });
@@ -196,7 +196,7 @@ export class Graph<R = unknown> {
   }
 
   /**
-   * Enqueues all of the work on one stream; waits for nothing. What went wrong in a kernel is thrown by what waits for the stream, as for launches.
+   * Enqueues all of the work on one stream; does not wait. What went wrong in a kernel is thrown by what waits for the stream, as for launches.
    * While another graph is recorded, becomes part of that.
    * @throws RangeError when the graph or the stream was disposed.
    */
@@ -224,7 +224,7 @@ export class Graph<R = unknown> {
     this.#result = result as R;
   }
 
-  /** Gives the graph back, and what only it kept alive; launches that have been made are done all the same. Twice is a no-op. */
+  /** Releases the graph and what only it kept alive; launches already made still run. Calling it again does nothing. */
   dispose(): void {
     this.#dispose();
   }

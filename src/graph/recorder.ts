@@ -89,8 +89,8 @@ class Recorder implements Recording {
       throw this.fail(
         unrecordable(
           'this work',
-          `the graph is one of ${this.#context.place}, and the work is not`,
-          'use arrays, streams and kernels of that device and namespace alone',
+          `the graph belongs to ${this.#context.place}, and the work does not`,
+          'use only arrays, streams and kernels of that device and namespace',
         ),
       );
     }
@@ -185,7 +185,11 @@ class Recorder implements Recording {
       multiply: (product, stream) => this.record({ kind: 'multiply', product }, stream),
       copyFromPeer: () => {
         throw this.fail(
-          unrecordable('a copy from another device', 'a graph is of one device', 'copy before the graph is launched'),
+          unrecordable(
+            'a copy from another device',
+            'a graph belongs to one device',
+            'copy before the graph is launched',
+          ),
         );
       },
       recordEvent: (event, stream) => void this.#marks.set(event, this.#lanes.frontier(this.#laneOf(stream))),

@@ -149,7 +149,7 @@ export function stillRuns({ kernel, shape }: Omit<Launched, 'extras'>, context: 
     'E_TIMEOUT',
     `kernel ${kernel.name} had not ended after ${shape.timeout} ms (timeout) and ${runsOn(context)}\n  launched with ${launch}\n` +
       '  help: arrays that it uses stay in use, and the next call that waits for the stream or the device waits for the kernel; if it may ' +
-      'never end, launch it in a process of its own that can be ended',
+      'never end, run it in a separate process that can be ended',
     { launch: `${kernel.name} with ${launch}` },
   );
 }

@@ -18,7 +18,7 @@ const TYPES: readonly ValueName[] = ['i32', 'u32', 'i64', 'u64', 'f32', 'f64'];
 const KINDS: readonly unknown[] = ['number', 'array', 'function', 'object'] satisfies readonly ArgumentKind[];
 const TARGETS = ['ptx', 'opencl', 'hip'] as const;
 
-/** What `defineIntrinsic` takes. */
+/** Options of `defineIntrinsic`. */
 export interface DefineIntrinsic<F extends DeviceFunction> {
   /** As messages call it: `'mylib.median'`. */
   readonly name: string;
@@ -43,7 +43,7 @@ export interface DefineIntrinsic<F extends DeviceFunction> {
  *       native: { opencl: () => 'fmax(fmin($1, $2), fmin(fmax($1, $2), $3))' },
  *     });
  * Numba: `@intrinsic` of its extension API.
- * @throws TypeError for a definition that is not sound.
+ * @throws TypeError for an invalid definition.
  */
 export function defineIntrinsic<F extends DeviceFunction>(definition: DefineIntrinsic<F>): F {
   const given: unknown = definition;
@@ -111,7 +111,7 @@ function checkTypes(given: unknown): readonly ValueName[] {
   return given.map((one: unknown) => {
     const name: unknown = typeof one === 'string' ? one : (one as { readonly name?: unknown } | null)?.name;
     const found = TYPES.find((type) => type === name);
-    if (found === undefined) throw unfit(`is of ${TYPES.join(', ')}, not of ${show(one)}`);
+    if (found === undefined) throw unfit(`supports ${TYPES.join(', ')}, not ${show(one)}`);
     return found;
   });
 }
@@ -126,7 +126,7 @@ function unfit(what: string): TsambaTypeError {
  *
  *     overload(lodash.clamp, (x: number, low: number, high: number) => Math.min(Math.max(x, low), high));
  *     overload(lib.add, (a: V, b: V) => ({ x: a.x + b.x, y: a.y + b.y }), { when: [vec2, vec2] });
- * @throws TypeError for what are no functions.
+ * @throws TypeError for anything but functions.
  */
 export function overload<F extends DeviceFunction>(
   fn: F,
@@ -139,7 +139,7 @@ export function overload<F extends DeviceFunction>(
   }
   const { when } = readKeys('overload', options, ['when']);
   if (when !== undefined && !Array.isArray(when)) {
-    throw new TsambaTypeError('E_DEFINE', `overload takes when as a list, one an argument, got ${show(when)}`);
+    throw new TsambaTypeError('E_DEFINE', `overload takes when as a list, one entry per argument, got ${show(when)}`);
   }
   for (const kind of (when ?? []) as readonly unknown[]) {
     if (typeof kind === 'string' ? KINDS.includes(kind) : isDType(kind)) continue;

@@ -10,7 +10,7 @@ import { show } from '../show.ts';
 import { type LinkInput, linkItems } from './link.ts';
 import { parseFunction } from './signature.ts';
 
-/** What `declareDevice` takes beside name and types. */
+/** Options of `declareDevice`. */
 export interface DeclareOptions<F> {
   /**
    * Where the code comes from: files `.ptx .cubin .fatbin .o .ltoir .cu` for NVIDIA GPUs (`.cu` through NVRTC, `.ltoir` through nvJitLink), `.cl` for OpenCL devices, `.hip` for HIP; or texts,
@@ -33,7 +33,7 @@ export type ExternalCall = (...args: readonly (number | bigint | boolean | objec
  *       link: [{ ptx: text }, { opencl: 'float mad3(…) { … }' }],
  *       fallback: (a: number, b: number, c: number) => a * b + c,
  *     });
- * @throws TypeError for what is no name, no signature or nothing that can be linked, NotSupportedError for a file that is not there.
+ * @throws TypeError for an invalid name or signature, or something that cannot be linked, NotSupportedError for a file that is not there.
  * @example
  * const triple = cuda.declareDevice('triple', 'float32(float32)', {
  *   link: [{ opencl: 'float triple(float x) { return 3 * x; }' }],

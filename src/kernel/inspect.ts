@@ -85,7 +85,7 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   }
   throw new NotSupportedError(
     'E_INSPECT',
-    `${deviceOf(context)} makes no ${target} of kernels: ${offered(executable)}`,
+    `${deviceOf(context)} cannot show ${target} of kernels: ${offered(executable)}`,
   );
 }
 

@@ -98,7 +98,7 @@ export type Argument<P, N extends Namespace = Namespace> = unknown extends P
                 ? RecordArgument<P, N> | FieldArguments<P, N> | P
                 : never;
 
-/** A `Date` goes where a date is wanted. */
+/** A `Date` goes where a date is expected. */
 type DateArgument<P> = [NameOf<P>] extends [`datetime64[${string}]`]
   ? [NameOf<P>] extends [never]
     ? never
@@ -145,9 +145,9 @@ export type InspectTarget = 'types' | 'ir' | 'passes' | 'wasm' | 'js' | 'ptx' | 
 export interface ForAllOptions {
   /** The stream to enqueue on; without one the default stream. */
   readonly stream?: Stream | 0 | null | undefined;
-  /** Bytes of dynamic shared memory of a block. */
+  /** Bytes of dynamic shared memory per block. */
   readonly sharedBytes?: number | undefined;
-  /** Threads of a block; chosen by Tsamba without it. Numba's `tpb`. */
+  /** Threads per block; by default, chosen by Tsamba. Numba's `tpb`. */
   readonly block?: number | undefined;
 }
 
@@ -176,7 +176,7 @@ export interface Kernel<P extends readonly unknown[], N extends Namespace = Name
   launchAsync(options: AsyncLaunchOptions, ...args: Arguments<P, N>): Promise<void>;
   /** Numba's `k[grid, block, stream, sharedmem]`: a function that launches, to be kept and called again. */
   configure(grid: Dim, block: Dim, stream?: Stream | 0 | null, sharedBytes?: number): Configured<P, N>;
-  /** Numba's `k.forall(n)`: at least `n` threads in one dimension, so the kernel compares its index with the length. For 0 nothing runs. */
+  /** Numba's `k.forall(n)`: at least `n` threads in one dimension, so the kernel compares its index with the length. With 0, nothing runs. */
   forAll(threads: number, options?: ForAllOptions): Configured<P, N>;
   /** Compiles for arguments of these types without running. */
   compile(...args: Arguments<P, N>): void;

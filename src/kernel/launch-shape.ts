@@ -15,7 +15,7 @@ import { checkShape, type Dim, defaultBlock, dimCount, gridFor, showDim, toCount
 export interface LaunchExtras {
   /** The stream to enqueue on; without one the default stream. */
   readonly stream?: Stream | 0 | null | undefined;
-  /** Bytes of dynamic shared memory of a block. */
+  /** Bytes of dynamic shared memory per block. */
   readonly sharedBytes?: number | undefined;
   /**
    * Milliseconds that the kernel may take: the launch waits for it, and throws E_TIMEOUT (a DriverError) when it has not ended by then. The

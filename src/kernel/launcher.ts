@@ -400,11 +400,7 @@ function seenFrom(error: unknown, call: (...args: never[]) => unknown): unknown 
 /** Smart arrays are brought up to date by each launch, which a graph does not do. */
 function refuseSmart(args: readonly unknown[], kernel: string): void {
   if (!hasSmart(args)) return;
-  refuseRecording(
-    `a smart array as an argument of ${kernel}`,
-    'a graph does not bring it up to date',
-    "pass array.get('gpu')",
-  );
+  refuseRecording(`a smart array as an argument of ${kernel}`, 'a graph does not update it', "pass array.get('gpu')");
 }
 
 /** Host arrays that a kernel fills would have to be copied back. */

@@ -66,7 +66,7 @@ export interface JitOptions {
    * ```
    */
   readonly maxRecursion?: number | undefined;
-  /** The kernel's name in messages. Default: the function's. */
+  /** The kernel's name in messages; by default, the function's. */
   readonly name?: string | undefined;
   /** The values of captured names, where they cannot be read from the closure (Bun, browsers). */
   readonly captures?: Readonly<Record<string, unknown>> | undefined;

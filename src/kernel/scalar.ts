@@ -34,7 +34,7 @@ export type ScalarValue = number | bigint | boolean;
 
 const SCALAR: unique symbol = Symbol.for('tsamba.scalar') as never;
 
-/** A kernel argument whose type has been decided by the caller. Made by `cuda.scalar`. */
+/** A kernel argument whose type has been decided by the caller. Created by `cuda.scalar`. */
 export interface ScalarArgument<T = unknown> {
   readonly [SCALAR]: ElemType | ComplexName | 'time' | 'vector';
   /** The type that the caller has stated. */
@@ -45,7 +45,7 @@ export interface ScalarArgument<T = unknown> {
 
 /**
  * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it a number is typed by its uses in the kernel.
- * Throws TypeError or RangeError when `x` is no value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
+ * Throws TypeError or RangeError when `x` is not a value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
  * @example
  * const y = new Float32Array(1);
  * cuda.jit((y: Vec<f32>, k: f32) => { y[0] = k / 2; }).launch({ grid: 1, block: 1 }, y, cuda.scalar(f32, 3));

@@ -152,7 +152,7 @@ export class Reader {
     }
     this.#from = name;
     const own = elementArgument(dtype);
-    return own ?? this.fail(`${describeDType(dtype)} is an argument in arrays alone: write ${describeDType(dtype)}[:]`);
+    return own ?? this.fail(`${describeDType(dtype)} can only be passed in arrays: write ${describeDType(dtype)}[:]`);
   }
 
   /** A dtype: a name, several words of C, Numba's `NPDatetime('ns')` or `[unichr x 8]`. */
@@ -209,7 +209,7 @@ export class Reader {
 
   #unknown(name: string): never {
     const why = refusal(name);
-    if (why !== undefined) return this.fail(`'${name}' is not taken: ${why}`);
+    if (why !== undefined) return this.fail(`'${name}' is not supported: ${why}`);
     if (name === 'void') return this.fail("'void' is what a function gives, not a type of values: f() takes none");
     if (name === '')
       return this.fail(`expected a type ${this.#rest() === '' ? 'at the end' : `before '${this.#rest()}'`}`);
@@ -279,7 +279,7 @@ export class Reader {
       this.#at++;
       const flag = this.word();
       if (!/^(?:[Tt]rue|[Ff]alse|readonly)$/.test(flag))
-        this.fail('the fourth of Array(…) says whether it is read-only: True');
+        this.fail('the fourth part of Array(…) says whether it is read-only: True');
       if (this.peek() === '=') {
         this.expect('=');
         readonly = /^[Tt]rue$/.test(this.word()) || undefined;

@@ -91,19 +91,19 @@ describe('one signature', () => {
   });
 
   it.each([
-    ['void(f32[:], i8)', "'i8' is not taken: it is int8 in Tsamba and int64 in NumPy: write 'int8' or 'int64'"],
-    ['void(u8)', "'u8' is not taken: it is uint8 in Tsamba and uint64 in NumPy"],
+    ['void(f32[:], i8)', "'i8' is not supported: it is int8 in Tsamba and int64 in NumPy: write 'int8' or 'int64'"],
+    ['void(u8)', "'u8' is not supported: it is uint8 in Tsamba and uint64 in NumPy"],
     ['void(float33)', "'float33' is not a type: did you mean 'float32'?"],
     ['void(unsinged int)', "'unsinged' is not a type: did you mean 'unsigned'?"],
     ['void(xyzzyplugh)', "'xyzzyplugh' is not a type: the types are bool, int8"],
-    ['void(long)', "'long' is not taken: it has 32 bits on Windows and 64 elsewhere: write int32 or int64"],
-    ['void(uint)', "'uint' is not taken: it is 64 bits to Numba and 32 to OpenCL C"],
-    ['void(pyobject)', "'pyobject' is not taken: it lives where Python does"],
-    ['void(unicode_type)', "'unicode_type' is not taken: a string is part of what the kernel is compiled for"],
-    ['void(Optional(f32))', "'Optional' is not taken: whether an argument is there"],
-    ['void(CPointer(f32))', "'CPointer' is not taken: a kernel takes arrays: write float32[:]"],
-    ['void(U3)', 'U3 is an argument in arrays alone: write U3[:]'],
-    ['void(U8)', 'U8 is an argument in arrays alone: write U8[:]'],
+    ['void(long)', "'long' is not supported: it has 32 bits on Windows and 64 elsewhere: write int32 or int64"],
+    ['void(uint)', "'uint' is not supported: it is 64 bits to Numba and 32 to OpenCL C"],
+    ['void(pyobject)', "'pyobject' is not supported: it only exists in Python"],
+    ['void(unicode_type)', "'unicode_type' is not supported: a string is part of what the kernel is compiled for"],
+    ['void(Optional(f32))', "'Optional' is not supported: whether an argument is there"],
+    ['void(CPointer(f32))', "'CPointer' is not supported: a kernel takes arrays: write float32[:]"],
+    ['void(U3)', 'U3 can only be passed in arrays: write U3[:]'],
+    ['void(U8)', 'U8 can only be passed in arrays: write U8[:]'],
     ["void(NPDatetime('fs')[:])", 'datetime64 takes a unit, one of Y, M, W'],
     ["Array(float32, 2, 'X')", 'a kernel returns nothing, so it must have a void return type, not Array'],
     ["void(Array(float32, 2, 'X'))", "the layout of an array is 'C', 'F' or 'A', which is any"],
@@ -169,7 +169,7 @@ describe('signatures as values', () => {
 
   it('are checked where they are made', () => {
     expect(String(types.void(datetime64('s')))).toBe('void(datetime64[s])');
-    expect(() => types.void(unicodeCharSeq(3))).toThrow('U3 is an argument in arrays alone: types.array(U3)');
+    expect(() => types.void(unicodeCharSeq(3))).toThrow('U3 can only be passed in arrays: types.array(U3)');
     expect(() => types.array(f32, 1.5)).toThrow('a whole number of axes');
     expect(() => types.array(f32, 1, 'K' as 'C')).toThrow("'C', 'F' or 'A', got 'K'");
     expect(() => types.uniTuple(f32, -1)).toThrow(TypeError);

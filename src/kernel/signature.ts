@@ -122,7 +122,7 @@ function argumentType(item: unknown, named: NamedTypes): ArgType {
   if (!isDType(item)) throw bad(`a signature lists types such as 'f32[:]' or i32, got ${show(item)}`);
   const type = elementArgument(item);
   if (type !== undefined) return type;
-  throw bad(`${describeDType(item)} is an argument in arrays alone: types.array(${describeDType(item)})`);
+  throw bad(`${describeDType(item)} can only be passed in arrays: types.array(${describeDType(item)})`);
 }
 
 function made(type: ArgType): ArgumentType {
@@ -141,7 +141,7 @@ export const types: {
   tuple(...items: readonly SignatureItem[]): ArgumentType;
   /** A JavaScript array of `count` of the same. Numba: `types.UniTuple`. */
   uniTuple(item: SignatureItem, count: number): ArgumentType;
-  /** The signature of a kernel with these arguments. Throws TypeError for what is no type. Numba: `types.void(…)`. */
+  /** The signature of a kernel with these arguments. Throws TypeError for anything that is not a type. Numba: `types.void(…)`. */
   void(...args: readonly SignatureItem[]): SignatureValue;
 } = Object.freeze({
   array(dtype: DTypeLike, ndim = 1, layout: Layout = 'A'): ArgumentType {

@@ -354,7 +354,7 @@ describe('inspection', () => {
     expect(scale.attributes().maxThreadsPerBlock).toBe(1024);
     expect(scale.inspect({ target: 'wgsl' })).toContain('@compute @workgroup_size(256, 1, 1)');
     expect(() => scale.inspect({ target: 'js' })).toThrow(
-      "the interpreter (cpu) makes no js of kernels: there are 'types', 'ir', 'ptx', 'sass', 'opencl', 'amdgcn', 'wgsl', 'wasm'",
+      "the interpreter (cpu) cannot show js of kernels: there are 'types', 'ir', 'ptx', 'sass', 'opencl', 'amdgcn', 'wgsl', 'wasm'",
     );
     expect(() => scale.inspect({ target: 'cubin' as never })).toThrow(
       "inspect has the targets 'types', 'ir', 'passes', 'wasm', 'js', 'ptx', 'opencl', 'wgsl', 'sass', 'amdgcn', got 'cubin'",
@@ -461,7 +461,7 @@ it('warns once of a number that falls to the default float, by name', async () =
   await new Promise((done) => setImmediate(done));
   process.off('warning', listen);
   expect(codes).toEqual([
-    expect.stringMatching(/decides the type of the number limit, which is taken for f64: write f32\(limit\)/),
+    expect.stringMatching(/determines the type of the number limit, which becomes f64: write f32\(limit\)/),
   ]);
 });
 

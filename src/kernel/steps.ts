@@ -25,7 +25,7 @@ export interface Steps {
   readonly temporaries: readonly { dispose(): void }[];
 }
 
-/** Enqueues the launches; waits for nothing. */
+/** Enqueues the launches; does not wait. */
 export function launchSteps({ steps, temporaries }: Steps): void {
   try {
     for (const { kernel, shape, args } of steps) kernel.launch(shape, ...args);

@@ -28,7 +28,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 const LONG = 'it has 32 bits on Windows and 64 elsewhere: write int32 or int64';
-const LIVES = 'it lives where Python does: pass its numbers in an array, or as arguments of their own';
+const LIVES = 'it only exists in Python: pass its numbers in an array, or as arguments of their own';
 
 /** Names of Numba's, NumPy's and C's for which no argument stands, and what to write instead. */
 // biome-ignore format: a table
@@ -48,7 +48,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   NamedTuple: 'an object is typed by its fields: pass one without a signature, or write Tuple(…)',
   NamedUniTuple: 'an object is typed by its fields: pass one without a signature, or write UniTuple(…)',
   Record: 'name the struct: { signature: \'void(Point[:])\', types: { Point } }, or types.array(Point)',
-  DType: 'a dtype is no argument: capture it', range_state_type: 'a range is no argument: pass its bounds',
+  DType: 'a dtype cannot be an argument: capture it', range_state_type: 'a range cannot be an argument: pass its bounds',
   float128: 'no device has it: write double', longdouble: 'no device has it: write double', int128: 'no device has it',
 };
 

@@ -10,7 +10,7 @@ import type { DataByName, DTypeLike, FieldElement, FieldOf, InKernel, NameOf, Pl
 /** Phantom: element type and rank of a kernel-side array. Never present at run time. */
 declare const view: unique symbol;
 
-/** One number an axis. */
+/** One number per axis. */
 export type Axes<R extends number> = number extends R
   ? readonly number[]
   : R extends 0
@@ -64,7 +64,7 @@ interface Readable<T, R extends number> {
   /** Number of elements. */
   readonly size: number;
   readonly ndim: R;
-  /** Where a dtype is wanted: `cuda.shared.array(8, x.dtype)`. */
+  /** Wherever a dtype is expected: `cuda.shared.array(8, x.dtype)`. */
   readonly dtype: ElementType<T>;
   /** A view with the axes reversed. */
   readonly T: ViewOf<T, R>;
@@ -84,13 +84,13 @@ interface Readable<T, R extends number> {
   reshape<const S extends readonly number[]>(...shape: S): ViewOf<T, S['length'] & number>;
   /** The same bytes as elements of another type: `a.view(u32)`. The last axis gets longer or shorter by the sizes of both. */
   view<const D extends DTypeLike>(dtype: D): ViewOf<ValueOf<D>, R>;
-  /** The sum of all elements, in their type (8- and 16-bit integers: 32 bits). Every thread goes through them by itself. NumPy: `sum`. */
+  /** The sum of all elements, in their type (8- and 16-bit integers: 32 bits). Each thread computes it on its own. NumPy: `sum`. */
   sum(): Plain<T>;
   /** The product of all elements. NumPy: `prod`. */
   prod(): Plain<T>;
-  /** The least element; NaN if there is one. An array without elements is an error. NumPy: `min`. */
+  /** The smallest element; NaN if there is one. An array without elements is an error. NumPy: `min`. */
   min(): Plain<T>;
-  /** The greatest element; NaN if there is one. NumPy: `max`. */
+  /** The largest element; NaN if there is one. NumPy: `max`. */
   max(): Plain<T>;
   /** The mean of all elements, a float. NumPy: `mean`. */
   mean(): number;
@@ -104,19 +104,19 @@ interface Readable<T, R extends number> {
   std(): number;
   /** How many elements are not 0. NumPy: `count_nonzero`. */
   countNonzero(): number;
-  /** The sum of the elements that are no NaN. NumPy: `nansum`. */
+  /** The sum of the elements that are not NaN. NumPy: `nansum`. */
   nanSum(): Plain<T>;
-  /** The product of the elements that are no NaN. NumPy: `nanprod`. */
+  /** The product of the elements that are not NaN. NumPy: `nanprod`. */
   nanProd(): Plain<T>;
-  /** The mean of the elements that are no NaN, a float; NaN if there are none. NumPy: `nanmean`. */
+  /** The mean of the elements that are not NaN, a float; NaN if there are none. NumPy: `nanmean`. */
   nanMean(): number;
-  /** The least element that is no NaN; NaN if all are. NumPy: `nanmin`. */
+  /** The smallest element that is not NaN; NaN if all are. NumPy: `nanmin`. */
   nanMin(): Plain<T>;
-  /** The greatest element that is no NaN. NumPy: `nanmax`. */
+  /** The largest element that is not NaN. NumPy: `nanmax`. */
   nanMax(): Plain<T>;
-  /** The place of the least element, counted in C order: of equal ones the first, and the first NaN before all. NumPy: `argmin`. */
+  /** The position of the smallest element, counted in C order: the first of equal ones, and the first NaN, if there is one. NumPy: `argmin`. */
   argmin(): number;
-  /** The place of the greatest element. NumPy: `argmax`. */
+  /** The position of the largest element. NumPy: `argmax`. */
   argmax(): number;
   readonly [view]?: readonly [T, R];
 }
@@ -151,7 +151,7 @@ interface Sequence<P, V> {
   indexOf(value: P): number;
   /** The index of the last element that is the value; -1 if none is. */
   lastIndexOf(value: P): number;
-  /** A new array of the thread's own; the length must be known at compile time. */
+  /** A new array of the thread; the length must be known at compile time. */
   map<U>(change: (value: P, index: number) => U): U[];
   /** Combines all elements from the first to the last, in the calling thread alone. */
   reduce(combine: (before: P, value: P, index: number) => P): P;
@@ -190,10 +190,10 @@ interface Row<T, V> extends Unshared<T>, Omit<Sequence<InKernel<T>, V>, 'at' | '
   /** The element at an index; negative ones count from the end. */
   at<E = InKernel<T>>(index: number): E;
   at<E = InKernel<T>>(index: number, none: never): E;
-  /** A new array of the thread's own; the length must be known at compile time. */
+  /** A new array of the thread; the length must be known at compile time. */
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U): A;
   map<U, A = U[]>(change: (value: InKernel<T>, index: number) => U, none: never): A;
-  /** The elements that pass the test, in an array of the thread's own; the length of this one must be known at compile time. */
+  /** The elements that pass the test, in a new array of the thread; the length of this one must be known at compile time. */
   filter<A = InKernel<T>[]>(test: (value: InKernel<T>, index: number) => unknown): A;
   filter<A = InKernel<T>[]>(test: (value: InKernel<T>, index: number) => unknown, none: never): A;
   /** A view of the same memory, NumPy's rules: `a.slice('1:5')`, `a.slice([0, n, 2])`. */

@@ -36,7 +36,7 @@ export function warnIdle(kernel: Named, blocks: number, { name, limits }: Device
 /** A number argument whose type nothing in the kernel decides. Once an argument. */
 export function warnDefaulted(kernel: string, argument: string, type: string): void {
   warn(
-    `nothing in ${kernel} decides the type of the number ${argument}, which is taken for ${type}: write f32(${argument}) or ` +
+    `nothing in ${kernel} determines the type of the number ${argument}, which becomes ${type}: write f32(${argument}) or ` +
       `i32(${argument}) in the kernel, cuda.scalar(f32, …) at the launch, or set the option defaultFloat`,
     { type: WARNING, code: 'TSAMBA_DEFAULT_FLOAT' },
   );

@@ -122,7 +122,7 @@ function refuse(spec: unknown, axis: number): TsambaTypeError {
     spec === null || spec === undefined
       ? `${spec} is not an axis: write [] or ':' for the whole axis; new axes are made by reshape`
       : typeof spec === 'boolean'
-        ? 'a boolean is no index: masks are not supported'
+        ? 'a boolean is not an index: masks are not supported'
         : typeof spec === 'bigint'
           ? `got the bigint ${spec}n: write Number(${spec}n)`
           : Array.isArray(spec)

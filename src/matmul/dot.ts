@@ -60,7 +60,7 @@ function scaled(
   return { place, steps: evaluation.steps, targets: [target] };
 }
 
-/** The last axis of A, and the second last of B, which has three or more. */
+/** The last axis of A, and the second-to-last of B, which has three or more. */
 function summedOver(
   place: Workplace,
   devices: DeviceSelection,
@@ -69,7 +69,7 @@ function summedOver(
 ): Planned {
   const [a, b] = given.map(({ array }) => array) as [DeviceNDArray, DeviceNDArray];
   const [k, rows] = [a.shape.at(-1) as number, b.shape.at(-2) as number];
-  if (k !== rows) throw mismatch(place, a, b, `${k} elements of a row meet ${rows} of a column`);
+  if (k !== rows) throw mismatch(place, a, b, `rows have ${k} elements, and columns ${rows}`);
   const inA = a.shape.map((_, axis) => (axis === a.ndim - 1 ? 'k' : `a${axis}`));
   const inB = b.shape.map((_, axis) => (axis === b.ndim - 2 ? 'k' : `b${axis}`));
   const sizes = new Map([

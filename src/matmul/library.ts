@@ -13,14 +13,14 @@ import type { Workplace } from '../ufunc/operands.ts';
 import { type Batch, batchesOf, type Matrix, type Product, readable, sumType } from './plan.ts';
 import { THIN } from './thin.ts';
 
-/** Who multiplies: kernels of Tsamba's, or NVIDIA's cuBLAS. */
+/** The implementation that multiplies: Tsamba's kernels, or NVIDIA's cuBLAS. */
 export type ProductMaker = 'own' | 'cublas';
 
-/** Who multiplies, and why. */
+/** Which implementation multiplies, and why. */
 export interface Chosen {
-  /** Who multiplies. */
+  /** The implementation that multiplies. */
   readonly library: ProductMaker;
-  /** The reason, as a sentence for people. */
+  /** The reason, as a readable sentence. */
   readonly why: string;
   /** Name and version of the library. */
   readonly version?: string;
@@ -48,7 +48,7 @@ export function makerOption(name: string, value: unknown): ProductMaker | undefi
   throw new TsambaTypeError('E_MATMUL', `${name}: library must be 'own' or 'cublas', got ${show(value)}`);
 }
 
-/** Who multiplies. Throws NotSupportedError where cuBLAS is asked for and cannot. */
+/** The implementation that multiplies. Throws NotSupportedError where cuBLAS is asked for and cannot. */
 export function chosenFor(place: Workplace, asked: ProductMaker | undefined, sizes: Sizes3): Chosen {
   if (asked === 'own') return { library: 'own', why: "the option says { library: 'own' }" };
   const refusal = unable(place, sizes) ?? (asked === undefined ? unworthy(sizes) : undefined);

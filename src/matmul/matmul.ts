@@ -105,7 +105,7 @@ export class Multiplier {
     const a = x.ndim === 1 ? withAxis(place, x, 0) : x;
     const b = y.ndim === 1 ? withAxis(place, y, 1) : y;
     const [k, rows] = [a.shape.at(-1), b.shape.at(-2)];
-    if (k !== rows) throw mismatch(place, x, y, `${k} elements of a row meet ${rows} of a column`);
+    if (k !== rows) throw mismatch(place, x, y, `rows have ${k} elements, and columns ${rows}`);
     return { a, b, dtype, outer: broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2)) };
   }
 
@@ -197,7 +197,7 @@ function withAxis(place: Workplace, array: DeviceNDArray, at: 0 | 1): DeviceNDAr
   return place.view(array, put(array.shape, 1), put(array.strides, 0));
 }
 
-/** The error of shapes that do not go together. */
+/** The error of shapes that do not match. */
 export function mismatch({ name }: Workplace, a: DeviceNDArray, b: DeviceNDArray, why: string): TsambaRangeError {
   return new TsambaRangeError(
     'E_MATMUL',

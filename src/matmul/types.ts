@@ -31,7 +31,7 @@ type Element<A> = A extends { readonly dtype: { readonly '~value'?: infer T } } 
 /** Options of products. */
 export interface MatmulOptions<O = unknown> extends CallOptions<O> {
   /**
-   * Who multiplies: kernels of Tsamba's, or NVIDIA's cuBLAS. Default: cuBLAS where it is installed and the product is a large one.
+   * The implementation that multiplies: Tsamba's kernels, or NVIDIA's cuBLAS. Default: cuBLAS where it is installed and the product is a large one.
    * @throws NotSupportedError for 'cublas' where that is not installed, or cannot multiply such elements.
    */
   readonly library?: ProductMaker | undefined;
@@ -50,7 +50,7 @@ type ProductOf<A, B> = [Extract<A | B, OnDevice>] extends [never]
 export interface Matmul {
   /**
    * `matmul(a, b)`, `matmul(a, b, { out, stream })`.
-   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+   * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
    */
   <A extends MatrixOperand, B extends MatrixOperand, O extends OnDevice | HostTarget>(
     a: A,
@@ -58,7 +58,7 @@ export interface Matmul {
     options: MatmulOptions<O> & { readonly out: O },
   ): O;
   <A extends MatrixOperand, B extends MatrixOperand>(a: A, b: B, options?: MatmulOptions<undefined>): ProductOf<A, B>;
-  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  /** The same without blocking; the only form on devices that only answer through promises for results on the host. */
   async<A extends MatrixOperand, B extends MatrixOperand, O extends OnDevice | HostTarget>(
     a: A,
     b: B,
@@ -80,7 +80,7 @@ export type DotOperand = MatrixOperand | number | bigint;
 export interface Dot {
   /**
    * `dot(a, b)`, `dot(a, b, { out, stream })`.
-   * @throws TypeError for what is no array of numbers, RangeError for shapes that do not go together.
+   * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
    */
   <A extends DotOperand, B extends DotOperand, O extends OnDevice | HostTarget>(
     a: A,
@@ -88,7 +88,7 @@ export interface Dot {
     options: MatmulOptions<O> & { readonly out: O },
   ): O;
   <A extends DotOperand, B extends DotOperand>(a: A, b: B, options?: MatmulOptions<undefined>): ProductOf<A, B>;
-  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  /** The same without blocking; the only form on devices that only answer through promises for results on the host. */
   async<A extends DotOperand, B extends DotOperand, O extends OnDevice | HostTarget>(
     a: A,
     b: B,
@@ -114,7 +114,7 @@ type Operands = readonly [MatrixOperand, ...MatrixOperand[]];
 export interface Einsum {
   /**
    * `einsum('ij,jk->ik', a, b)`, `einsum(subscripts, ...operands, { out, stream })`.
-   * @throws TypeError for what is no array of numbers, RangeError for subscripts that cannot be read, or do not go with the operands.
+   * @throws TypeError for anything but arrays of numbers, RangeError for subscripts that cannot be read, or do not match the operands.
    */
   <A extends Operands, O extends OnDevice | HostTarget>(
     subscripts: string,
@@ -125,7 +125,7 @@ export interface Einsum {
     subscripts: S,
     ...given: readonly [...operands: A, options: MatmulOptions<undefined>]
   ): SumOf<S, A>;
-  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  /** The same without blocking; the only form on devices that only answer through promises for results on the host. */
   async<A extends Operands, O extends OnDevice | HostTarget>(
     subscripts: string,
     ...given: readonly [...operands: A, options: MatmulOptions<O> & { readonly out: O }]

@@ -39,7 +39,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
   beforeLaunch: (() => void) | undefined = undefined;
   /** What the device is called and can do. */
   readonly info: DeviceInfo;
-  /** By what name users know the functions that it belongs to: `cuda`, `roc`. For messages. */
+  /** The name by which users know the functions that it belongs to: `cuda`, `roc`. For messages. */
   readonly namespace: string;
   /** Asynchronous calls that have their place in the order of the device and are not enqueued yet. */
   readonly turns: Turns;
@@ -204,8 +204,8 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     }
     const error = new OutOfMemoryError(
       `cannot allocate ${asked} bytes on ${this.info.name}: ${live} bytes are live, ${pending} pending${held}, ` +
-        `${pooled} pooled, ${free} of ${total} free${pieces}. Give back arrays that are no longer needed with \`using\`, dispose() or ` +
-        'scope(): what is merely dropped is found between turns of the event loop only, never within a synchronous loop',
+        `${pooled} pooled, ${free} of ${total} free${pieces}. Free arrays that are no longer needed with \`using\`, dispose() or ` +
+        'scope(): arrays that are merely dropped are only found between turns of the event loop, never within a synchronous loop',
       { asked, live, pending, pooled },
     );
     error.cause = cause;
@@ -231,7 +231,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     return { free, total };
   }
 
-  /** Bytes and counts since the context was opened. Synchronous; waits for nothing. */
+  /** Bytes and counts since the context was opened. Synchronous; does not wait. */
   memoryStats(): MemoryStats {
     const { live, peak, allocations, frees, synchronizations, copies } = this.counters;
     return {
@@ -301,7 +301,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     await this.#givingUp;
   }
 
-  /** Frees everything as `reset` does, and closes the device where no other context is on it. Twice is a no-op. */
+  /** Frees everything as `reset` does, and closes the device where no other context is on it. Calling it again does nothing. */
   close(): void {
     if (this.#closed) return;
     refuseRecording('close()', 'it ends all work', 'call it outside');

@@ -182,7 +182,7 @@ export class DeviceSelection {
       kind,
       index,
       fromEnvironment ? asked : `${this.namespace}.${asked}`,
-      `; ${instead} takes the CPU device`,
+      `; ${instead} selects the CPU device`,
     );
   }
 

@@ -28,9 +28,9 @@ export interface Device {
    * for devices that are not open.
    */
   readonly workarounds: readonly string[];
-  /** `GPU-` and 32 hexadecimal digits; undefined where devices have none. */
+  /** `GPU-` and 32 hexadecimal digits; undefined for devices without one. */
   readonly uuid: string | undefined;
-  /** `0000:3b:00.0`; undefined where devices have none. */
+  /** `0000:3b:00.0`; undefined for devices without one. */
   readonly pciBusId: string | undefined;
   /** The newest version that the hardware's driver supports, `CUDA 13.0`; undefined where there is no such driver. */
   readonly driverVersion: string | undefined;

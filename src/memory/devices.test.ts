@@ -84,7 +84,7 @@ describe('the choice of a device', () => {
     );
     vi.stubEnv('TSAMBA_DEVICE', 'nvidia');
     expect(() => devices.currentDevice()).toThrow(
-      /TSAMBA_DEVICE=nvidia: there is no NVIDIA GPU \(.+\); TSAMBA_DEVICE=cpu takes the CPU device/,
+      /TSAMBA_DEVICE=nvidia: there is no NVIDIA GPU \(.+\); TSAMBA_DEVICE=cpu selects the CPU device/,
     );
   });
 
@@ -322,7 +322,7 @@ describe('a machine without an NVIDIA GPU', () => {
     expect(warn).toHaveBeenCalledOnce();
     expect(warn.mock.calls[0]?.[0]).toBe(
       'no NVIDIA GPU is used (none here): kernels run on opencl 2. TSAMBA_DEVICE=opencl chooses it silently, TSAMBA_DEVICE=cpu the CPU device. ' +
-        "Left aside: opencl 0 (has no f64; TSAMBA_DEVICE=opencl takes it), opencl 1 (is no GPU; cuda.selectDevice('opencl', 1) takes it)",
+        "Skipped: opencl 0 (has no f64; TSAMBA_DEVICE=opencl selects it), opencl 1 (is no GPU; cuda.selectDevice('opencl', 1) selects it)",
     );
     cudaDevices.close();
   });

@@ -60,14 +60,14 @@ function unsuitable(info: DeviceInfo): string | undefined {
 }
 
 function howToChoose({ kind, index }: Place): string {
-  return index === 0 ? `TSAMBA_DEVICE=${kind} takes it` : `cuda.selectDevice('${kind}', ${index}) takes it`;
+  return index === 0 ? `TSAMBA_DEVICE=${kind} selects it` : `cuda.selectDevice('${kind}', ${index}) selects it`;
 }
 
 function taken(reason: string, info: DeviceInfo | undefined, left: readonly string[]): string {
   const where = info === undefined ? 'the CPU device' : info.name;
   const silently = `TSAMBA_DEVICE=${info?.kind ?? 'cpu'} chooses it silently`;
   const cpu = info === undefined ? '' : ', TSAMBA_DEVICE=cpu the CPU device';
-  const others = left.length === 0 ? '' : `. Left aside: ${left.join(', ')}`;
+  const others = left.length === 0 ? '' : `. Skipped: ${left.join(', ')}`;
   return `no NVIDIA GPU is used (${reason}): kernels run on ${where}. ${silently}${cpu}${others}`;
 }
 
@@ -77,6 +77,6 @@ function numbered(index: number, asked: string): Place {
   const there = count === 0 ? noDevice('nvidia') : `this machine has ${count}, numbered from 0`;
   throw new NotSupportedError(
     'E_NO_GPU',
-    `cuda.${asked}: there is no NVIDIA GPU ${index}: ${there}; cuda.selectDevice('cpu') takes the CPU device`,
+    `cuda.${asked}: there is no NVIDIA GPU ${index}: ${there}; cuda.selectDevice('cpu') selects the CPU device`,
   );
 }

@@ -38,7 +38,7 @@ export function forgetSite(site: Site | undefined): void {
   if (site !== undefined) tracked.delete(site);
 }
 
-/** What `trackLeaks()` gives. */
+/** The result of `trackLeaks()`. */
 export class LeakTracker {
   #on = true;
   /** The last allocation before tracking began. */
@@ -62,7 +62,7 @@ export class LeakTracker {
       .join('\n');
   }
 
-  /** Ends tracking. Twice is a no-op. */
+  /** Ends tracking. Calling it again does nothing. */
   dispose(): void {
     if (!this.#on) return;
     this.#on = false;

@@ -55,7 +55,7 @@ describe('memory pressure', () => {
         for (let k = 0; k < 17; k++) megabyte();
       };
       expect(fill).toThrow(
-        /`using`, dispose\(\) or scope\(\): what is merely dropped .* never within a synchronous loop/,
+        /`using`, dispose\(\) or scope\(\): arrays that are merely dropped .* never within a synchronous loop/,
       );
       for (let k = 0; k < 200 && context.counters.live > 0; k++) await setTimeout(5);
       megabyte().dispose();

@@ -12,7 +12,7 @@ export interface CopyCount {
   readonly bytes: number;
 }
 
-/** What `cuda.memoryStats()` gives: bytes and counts since the context was opened. */
+/** The result of `cuda.memoryStats()`: bytes and counts since the context was opened. */
 export interface MemoryStats {
   /** Bytes of allocations that are in use. */
   readonly live: number;

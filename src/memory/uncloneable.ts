@@ -10,7 +10,7 @@ export const UNCLONEABLE_ARRAY: symbol = Symbol(
 );
 
 export const UNCLONEABLE_HOST_ARRAY: symbol = Symbol(
-  'A Tsamba NDArray has no methods in another thread: send its data, shape and dtype.name, and make it anew with ndarray(data, { shape, dtype }). This',
+  'A Tsamba NDArray has no methods in another thread: send its data, shape and dtype.name, and make it again with ndarray(data, { shape, dtype }). This',
 );
 
 export const UNCLONEABLE_STREAM: symbol = Symbol(

@@ -20,19 +20,19 @@ function finish(from: Packed | undefined, to: Packed | undefined): void {
   to?.finish();
 }
 
-/** On which stream a call is enqueued: that of the array that is given first, unless said; else the default stream. */
+/** On which stream a call is enqueued: by default that of the first array, otherwise the default stream. */
 export interface OnStream {
   /** The stream to enqueue on. */
   readonly stream?: Stream | 0 | null | undefined;
 }
-/** How contributions are combined: `'sum'` unless said. */
+/** How contributions are combined: `'sum'` by default. */
 export interface Combining extends OnStream {
-  /** How contributions are combined; `'sum'` unless said. */
+  /** How contributions are combined; `'sum'` by default. */
   readonly op?: ReduceOp | undefined;
 }
-/** Which rank is the root: 0 unless said. */
+/** Which rank is the root: 0 by default. */
 export interface Rooted extends OnStream {
-  /** The rank of the root; 0 unless said. */
+  /** The rank of the root; 0 by default. */
   readonly root?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export class Communicator {
   readonly #context: Context;
   #disposed = false;
 
-  /** @internal Made by `nccl.init`. */
+  /** @internal Created by `nccl.init`. */
   constructor(transport: Transport, context: Context) {
     this.#transport = transport;
     this.#context = context;
@@ -311,7 +311,7 @@ export class Communicator {
     return this.#disposed;
   }
 
-  /** Gives the communicator back when what is under way is done. Twice is a no-op. NCCL: `ncclCommDestroy`. */
+  /** Releases the communicator once pending calls are done. Calling it again does nothing. NCCL: `ncclCommDestroy`. */
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;

@@ -16,11 +16,11 @@ import { initAllNative, initNative, uniqueId } from './native/init.ts';
 import { ReferenceTransport } from './reference/transport.ts';
 import type { TransportName } from './transport.ts';
 
-/** What `nccl.init` takes; what is not given is read from the environment of the launcher. */
+/** Options of `nccl.init`; missing ones are read from the launcher's environment. */
 export interface InitOptions {
   /** The number of this process, from 0. Default: the launcher's (`RANK`, Slurm's, Open MPI's), else 0. */
   readonly rank?: number | undefined;
-  /** How many there are. Default: the launcher's (`WORLD_SIZE`, …), else 1. */
+  /** The number of processes. Default: the launcher's (`WORLD_SIZE`, …), else 1. */
   readonly size?: number | undefined;
   /** Where rank 0 listens and the others meet it: `host:port`. Default: `MASTER_ADDR` and `MASTER_PORT`, else this host alone. */
   readonly address?: string | undefined;
@@ -36,7 +36,7 @@ export interface InitOptions {
   readonly timeout?: number | undefined;
 }
 
-/** What `nccl.initAll` takes. */
+/** Options of `nccl.initAll`. */
 export interface InitAllOptions {
   /** `'nccl'` or `'reference'`. Default: `TSAMBA_NCCL_TRANSPORT`, otherwise NCCL. */
   readonly transport?: TransportName | undefined;
@@ -122,7 +122,7 @@ function addressOf(
     if (launched !== undefined && launched.host === undefined) {
       throw new TsambaTypeError(
         'E_NCCL_ARGUMENT',
-        `nccl.init: ${launched.launcher} says who this process is, and nothing where the ranks meet: set MASTER_ADDR to the host of rank 0`,
+        `nccl.init: ${launched.launcher} identifies this process, but does not say where the ranks meet: set MASTER_ADDR to the host of rank 0`,
       );
     }
     return { host: launched?.host ?? '127.0.0.1', port: launched?.port ?? USUAL_PORT };

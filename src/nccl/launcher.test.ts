@@ -37,6 +37,6 @@ it.each([
 
 it('says what makes no sense, and finds the first host of a list', () => {
   expect(() => launchedAs({ RANK: '4', WORLD_SIZE: '4' })).toThrow('RANK=4 is not a rank');
-  expect(() => launchedAs({ RANK: 'one', WORLD_SIZE: '4' })).toThrow('RANK=one is no number');
+  expect(() => launchedAs({ RANK: 'one', WORLD_SIZE: '4' })).toThrow('RANK=one is not a number');
   expect(['a,b', 'n[3,7-9]-x,b', 'gpu[001-8]'].map(firstHost)).toEqual(['a', 'n3-x', 'gpu001']);
 });

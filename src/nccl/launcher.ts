@@ -75,7 +75,7 @@ function wholeNumber(name: string, env: Environment | undefined): number | undef
   // Slurm writes 4(x2),3 for numbers of tasks on nodes.
   if (/^\d+$/.test(text)) return Number(text);
   if (name === 'SLURM_NTASKS_PER_NODE') return undefined;
-  throw new TsambaTypeError('E_NCCL_ARGUMENT', `${name}=${text} is no number`);
+  throw new TsambaTypeError('E_NCCL_ARGUMENT', `${name}=${text} is not a number`);
 }
 
 function hostOf({ launcher }: Names, isOneHost: boolean, env: Environment | undefined): string | undefined {

@@ -74,7 +74,7 @@ export function combinedAs(call: string, dtype: DType, op: ReduceOp): Wire {
   if (parts === undefined) throw refused(call, dtype, `${op} of structs is not defined: reduce views of their fields`);
   const { name, isComplex } = parts;
   if (isComplex && op !== 'sum' && op !== 'avg') {
-    throw refused(call, dtype, 'complex numbers have sum and avg alone');
+    throw refused(call, dtype, 'complex numbers only support sum and avg');
   }
   if (name === 'bool' && op !== 'min' && op !== 'max') {
     throw refused(call, dtype, "booleans have op: 'max' (any) and op: 'min' (all)");

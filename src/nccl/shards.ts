@@ -15,9 +15,9 @@ import { arrayOf } from './operands.ts';
 
 /** How an array is divided. */
 export interface ShardOptions extends OnStream {
-  /** The axis that is divided; 0 unless said. */
+  /** The axis that is divided; 0 by default. */
   readonly axis?: number | undefined;
-  /** How many elements of each neighbour along the axis a rank has a copy of; 0 unless said. */
+  /** How many elements of each neighbour along the axis a rank has a copy of; 0 by default. */
   readonly halo?: number | undefined;
   /** Whether the last rank and the first are neighbours. */
   readonly periodic?: boolean | undefined;
@@ -60,7 +60,7 @@ export class Shard<T = unknown> {
   readonly #lower: number | undefined;
   readonly #upper: number | undefined;
 
-  /** @internal Made by `shard`. */
+  /** @internal Created by `shard`. */
   constructor(comm: Communicator, source: DeviceNDArray<T, number> | Placed<T>, options: Division) {
     const { axis, halo, periodic } = options;
     this.comm = comm;
@@ -135,7 +135,7 @@ export class Shard<T = unknown> {
     return whole;
   }
 
-  /** Gives the memory back. Twice is a no-op. */
+  /** Frees the memory. Calling it again does nothing. */
   dispose(): void {
     this.local.dispose();
   }

@@ -52,7 +52,7 @@ export interface Transport {
   split(color: number | undefined, key: number): Promise<Transport | undefined>;
   /** Ends what is under way, here and on all other ranks. */
   abort(reason: string): void;
-  /** Gives the communicator back, when what is under way is done. Twice is a no-op. */
+  /** Gives the communicator back, when what is under way is done. Calling it again does nothing. */
   dispose(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { outOf } from './transform.ts';
 
 /** Options of what is done along an axis. */
 export interface AlongAxis {
-  /** The axis along which each line is dealt with by itself; negative ones count from the last. */
+  /** The axis along which each line is processed separately; negative ones count from the last. */
   readonly axis: number;
   /** Whether the axis stays, with a length of 1. NumPy: `keepdims`. Default: false. */
   readonly keepDims?: boolean | undefined;
@@ -75,7 +75,7 @@ export function axesIn(place: Workplace, x: unknown, own: AskedAxis): Axis {
   const array = axesOf(place, x);
   const axes = (own.axis as number[]).map((axis) => normalizeAxis(axis, array.ndim)).sort((a, b) => a - b);
   const twice = axes.find((axis, k) => axis === axes[k + 1]);
-  if (twice !== undefined) throw new TsambaRangeError('E_AXIS', `${place.name}: axis ${twice} is there twice`);
+  if (twice !== undefined) throw new TsambaRangeError('E_AXIS', `${place.name}: axis ${twice} is given twice`);
   const others = array.shape.flatMap((_, k) => (axes.includes(k) ? [] : [k]));
   const [first = array.ndim] = axes;
   const isOne = axes.every((axis, k) => axis === first + k);
@@ -93,7 +93,7 @@ export function axesIn(place: Workplace, x: unknown, own: AskedAxis): Axis {
   return { ...lines, array: place.view(array, turned(array.shape), turned(array.strides)) };
 }
 
-/** The lines of an argument. Throws TypeError for what is no array, RangeError for an axis that there is not. */
+/** The lines of an argument. Throws TypeError for anything that is not an array, RangeError for an axis that there is not. */
 export function axisOf(place: Workplace, x: unknown, own: AskedAxis): Axis {
   const array = axesOf(place, x);
   const axis = normalizeAxis(own.axis as number, array.ndim);

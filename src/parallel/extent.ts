@@ -1,5 +1,5 @@
 /**
- * The least and the greatest element at once.
+ * The least and the largest element at once.
  */
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { deviceFunction } from '../compiler/intrinsics.ts';
@@ -13,7 +13,7 @@ import { reducing } from './reducing.ts';
 
 type Both = (value: Value) => Value;
 
-/** A struct of the least and the greatest element, in an array of one, and the launches that find it. */
+/** A struct of the least and the largest element, in an array of one, and the launches that find it. */
 export function extentOf(
   place: Workplace,
   input: Input,

@@ -40,7 +40,7 @@ export type Range = readonly [low: number, high: number];
 
 /** Options of `histogram`. */
 export interface HistogramOptions extends OnStream {
-  /** Elements outside of it are not counted. Default: from the least to the greatest element. */
+  /** Elements outside it are not counted. Default: from the smallest to the largest element. */
   readonly range?: Range | undefined;
 }
 
@@ -52,7 +52,7 @@ export type HistogramCall<L extends boolean> = (
   bins?: number | readonly number[] | Float64Array | Float32Array,
   options?: HistogramOptions,
 ) => Counts<L>;
-/** What `histogram` is. */
+/** The type of `histogram`. */
 export type Histogram = HistogramCall<false> & { readonly async: HistogramCall<true> };
 
 /** Edges on the device, and how a bin is found by them. */
@@ -69,7 +69,7 @@ interface Binned {
 
 /**
  * How many elements are in each of `bins` bins of equal width, or in each between edges that ascend: a device array of i32 (of i64 where there are 2³¹ elements
- * or more). Nothing is waited for. Bins are NumPy's: each has its lower edge and not its upper one, but the last, which has both; NaN is in none. CUB:
+ * or more). Does not wait. Bins are NumPy's: each has its lower edge and not its upper one, but the last, which has both; NaN is in none. CUB:
  * `DeviceHistogram`.
  *
  * @example
@@ -96,7 +96,7 @@ function planHistogram(x: unknown, bins: unknown, options: unknown): Plan<Device
 
 /** Options of `histogram2d`. */
 export interface Histogram2dOptions extends OnStream {
-  /** Of both: pairs outside are not counted. Default: from the least to the greatest elements. */
+  /** Of both: pairs outside are not counted. Default: from the smallest to the largest element. */
   readonly range?: readonly [x: Range, y: Range] | undefined;
 }
 
@@ -107,7 +107,7 @@ export type Histogram2dCall<L extends boolean> = (
   bins?: number | readonly [x: number, y: number],
   options?: Histogram2dOptions,
 ) => L extends true ? Promise<DeviceNDArray<number, 2>> : DeviceNDArray<number, 2>;
-/** What `histogram2d` is. */
+/** The type of `histogram2d`. */
 export type Histogram2d = Histogram2dCall<false> & { readonly async: Histogram2dCall<true> };
 
 /**
@@ -152,13 +152,13 @@ const sourceOf = (given: unknown, { array }: Input): unknown => (given instanceo
 
 /** Options of `bincount`. */
 export interface BincountOptions extends OnStream {
-  /** How many values are counted: those from 0 to before it. Default: up to the greatest element, which is waited for. */
+  /** How many values are counted: those from 0 to before it. Default: up to the largest element, which is waited for. */
   readonly length?: number | undefined;
 }
 
 /** Calls of `bincount`; `L`: whether it gives a promise. */
 export type BincountCall<L extends boolean> = (x: Sequence, options?: BincountOptions) => Counts<L>;
-/** What `bincount` is. */
+/** The type of `bincount`. */
 export type Bincount = BincountCall<false> & { readonly async: BincountCall<true> };
 
 const countedIntegers = /* @__PURE__ */ primitive('bincount', planBincount);

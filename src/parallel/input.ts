@@ -280,7 +280,7 @@ function dtypeOf(place: Workplace, recipe: Recipe, sources: readonly Input[]): D
       struct(Object.fromEntries(fields) as never, { align: true }),
     ) as DType;
   }
-  if (recipe.kind !== 'map') throw new Error('the dtype of a lazy input was not said');
+  if (recipe.kind !== 'map') throw new Error('the dtype of a lazy input was not given');
   return resultOf(place, recipe.fn, recipe.name, [first.dtype]);
 }
 

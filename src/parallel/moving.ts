@@ -68,7 +68,7 @@ export const collect: CollectCall<false> & { readonly async: CollectCall<true> }
 ) as never;
 
 /**
- * `x[index[0]]`, `x[index[1]]`, …: a device array. Indices must be within `x`. Nothing is waited for. NumPy: `take`.
+ * `x[index[0]]`, `x[index[1]]`, …: a device array. Indices must be within `x`. Does not wait. NumPy: `take`.
  * @example
  * import { gather } from 'tsamba/parallel';
  *
@@ -166,7 +166,7 @@ type ShuffleCall<L extends boolean> = <const X extends Sequence>(x: X, options?:
 
 /**
  * The elements in an order that looks random and depends on the seed and their number alone: a device array. It takes no memory beside the result: each place is
- * computed, by a Feistel network. Nothing is waited for.
+ * computed, by a Feistel network. Does not wait.
  * @example
  * import { counting, reduce, shuffle } from 'tsamba/parallel';
  *

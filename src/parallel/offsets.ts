@@ -29,7 +29,7 @@ function check({ name }: Workplace, offsets: ArrayLike<number | bigint>, length:
     const why = offset > length ? `there are ${length} elements` : `the offset before it is ${before}`;
     throw new TsambaRangeError(
       'E_PARALLEL',
-      `${name}: offsets[${s}] is ${offset}, and ${s === 0 && offset < 0 ? 'the first element is number 0' : why}: offsets must rise from 0 to the number of elements`,
+      `${name}: offsets[${s}] is ${offset}, and ${s === 0 && offset < 0 ? 'the first element is number 0' : why}: offsets must ascend from 0 to the number of elements`,
     );
   }
 }

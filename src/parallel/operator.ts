@@ -108,7 +108,7 @@ function named(call: string, given: string, dtype: DType, options: OperatorOptio
   if (op === undefined) {
     throw new TsambaTypeError(
       'E_PARALLEL',
-      `${call}: '${name}' means nothing for elements of ${describeDType(dtype)}: pass a function of two of them`,
+      `${call}: '${name}' is not defined for elements of ${describeDType(dtype)}: pass a function of two of them`,
     );
   }
   const identity = identityOf(name, type);

@@ -25,7 +25,7 @@ export interface Plan<R> {
 
 /** A primitive, and its form that does not block. */
 export type Primitive<A extends readonly unknown[], R> = ((...args: A) => R) & {
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: (...args: A) => Promise<R>;
 };
 

@@ -40,7 +40,7 @@ export interface AskCall<L extends boolean> {
   (x: Sequence, options?: OnStream & AllElements): Given<L, number>;
 }
 
-/** What `argmin` and `argmax` are. */
+/** The type of `argmin` and `argmax`. */
 export interface Ask extends AskCall<false> {
   /** The same without blocking. */
   readonly async: AskCall<true>;
@@ -63,14 +63,14 @@ export interface MinMaxCall<L extends boolean> {
   <const X extends Sequence>(x: X, options?: OnStream & AllElements): Given<L, Extent<Elements<X>>>;
 }
 
-/** What `minmax` is. */
+/** The type of `minmax`. */
 export interface MinMax extends MinMaxCall<false> {
   /** The same without blocking. */
   readonly async: MinMaxCall<true>;
 }
 
 /**
- * The least and the greatest element, in one pass; waited for. NaN if there is one.
+ * The smallest and the largest element, in one pass; waits for them. NaN if there is one.
  * @throws RangeError where there is no element.
  * @example
  * import { minmax } from 'tsamba/parallel';
@@ -92,7 +92,7 @@ export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, o
 ) as unknown as MinMax;
 
 /**
- * Where the least element is: of equal ones the first, and the first NaN before all. Waited for. NumPy: `argmin`.
+ * Where the smallest element is: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmin`.
  * @throws RangeError where there is no element.
  * @example
  * import { argmin } from 'tsamba/parallel';
@@ -104,7 +104,7 @@ export const argmin: Ask = /* @__PURE__ */ primitive('argmin', (x: unknown, opti
 ) as unknown as Ask;
 
 /**
- * Where the greatest element is: of equal ones the first, and the first NaN before all. Waited for. NumPy: `argmax`.
+ * Where the largest element is: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmax`.
  * @throws RangeError where there is no element.
  * @example
  * import { argmax } from 'tsamba/parallel';
@@ -129,14 +129,14 @@ export interface TestCall<R, D, L extends boolean> {
   ): Given<L, R>;
 }
 
-/** What `any`, `all` and `countIf` are. */
+/** The type of `any`, `all` and `countIf`. */
 export interface Test<R, D> extends TestCall<R, D, false> {
   /** The same without blocking. */
   readonly async: TestCall<R, D, true>;
 }
 
 /**
- * Whether any element satisfies a predicate; without one, whether any is not 0. Waited for. False without elements.
+ * Whether any element satisfies a predicate; without one, whether any is not 0. Waits for the result. False without elements.
  * @example
  * import { any } from 'tsamba/parallel';
  *
@@ -145,7 +145,7 @@ export interface Test<R, D> extends TestCall<R, D, false> {
 export const any: Test<boolean, boolean> = /* @__PURE__ */ tested('any', 'max');
 
 /**
- * Whether all elements satisfy a predicate; without one, whether none is 0. Waited for. True without elements.
+ * Whether all elements satisfy a predicate; without one, whether none is 0. Waits for the result. True without elements.
  * @example
  * import { all } from 'tsamba/parallel';
  *
@@ -154,7 +154,7 @@ export const any: Test<boolean, boolean> = /* @__PURE__ */ tested('any', 'max');
 export const all: Test<boolean, boolean> = /* @__PURE__ */ tested('all', 'min');
 
 /**
- * How many elements satisfy a predicate; without one, how many are not 0. Waited for.
+ * How many elements satisfy a predicate; without one, how many are not 0. Waits for the result.
  * @example
  * import { countIf, counting } from 'tsamba/parallel';
  *

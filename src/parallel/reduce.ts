@@ -63,9 +63,9 @@ type Reduced<X, O> = O extends 'sum' | 'prod'
   : ElementTypes<X>;
 type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
 
-/** What `reduce` gives. */
+/** The result of `reduce`. */
 export interface Reduce extends ReduceCall<false> {
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: ReduceCall<true>;
 }
 
@@ -132,11 +132,11 @@ export type ReduceIntoCall<R> = <const X extends Sequence>(
   options?: ReduceIntoOptions<Elements<X>>,
 ) => R;
 
-/** What `reduceInto` is. */
+/** The type of `reduceInto`. */
 export type ReduceInto = ReduceIntoCall<void> & { readonly async: ReduceIntoCall<Promise<void>> };
 
 /**
- * As `reduce`, into the first element of a device array, in whose type it is stored; waits for nothing.
+ * As `reduce`, into the first element of a device array, in whose type it is stored; does not wait.
  *
  * @example
  * import { cuda } from 'tsamba';

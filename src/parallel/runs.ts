@@ -39,10 +39,10 @@ export interface Runs<T> {
   readonly counts: DeviceNDArray<number, 1>;
 }
 
-/** What `runLengthEncode` is. */
+/** The type of `runLengthEncode`. */
 export interface RunLengthEncode {
   <const X extends Sequence>(x: X, options?: OnStream): Runs<Elements<X>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(x: X, options?: OnStream) => Promise<Runs<Elements<X>>>;
 }
 
@@ -54,7 +54,7 @@ export interface ReduceByKeyOptions<T> extends OnStream {
   readonly deterministic?: boolean | undefined;
 }
 
-/** What `reduceByKey` is. */
+/** The type of `reduceByKey`. */
 export interface ReduceByKey {
   <const K extends Sequence, const V extends Sequence>(
     keys: K,
@@ -62,7 +62,7 @@ export interface ReduceByKey {
     op: OperatorLike<Elements<V>>,
     options?: ReduceByKeyOptions<Elements<V>>,
   ): KeyedValues<Elements<K>, Elements<V>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const K extends Sequence, const V extends Sequence>(
     keys: K,
     values: V,
@@ -72,7 +72,7 @@ export interface ReduceByKey {
 }
 
 /**
- * The value of each run of equal elements, and how many they are. NaN is equal to NaN. The number of runs is waited for; `runLengthEncodeInto` does not wait. CUB:
+ * The value of each run of equal elements, and how many they are. NaN is equal to NaN. Waits for the number of runs; `runLengthEncodeInto` does not. CUB:
  * `DeviceRunLengthEncode::Encode`.
  *
  * @example
@@ -86,7 +86,7 @@ export const runLengthEncode: RunLengthEncode = /* @__PURE__ */ primitive(
   planRuns,
 ) as unknown as RunLengthEncode;
 
-/** As `runLengthEncode`, into two arrays which each have room for as many as there are elements, and with the number of runs in `count[0]`; waits for nothing. */
+/** As `runLengthEncode`, into two arrays which each have room for as many as there are elements, and with the number of runs in `count[0]`; does not wait. */
 export const runLengthEncodeInto: Primitive<
   [x: Sequence, values: AnyArray, counts: AnyArray, count: AnyArray, options?: OnStream],
   void
@@ -105,7 +105,7 @@ export const runLengthEncodeInto: Primitive<
  */
 export const reduceByKey: ReduceByKey = /* @__PURE__ */ primitive('reduceByKey', planByKey) as unknown as ReduceByKey;
 
-/** As `reduceByKey`, into two arrays which each have room for all, and with the number of runs in `count[0]`; waits for nothing. */
+/** As `reduceByKey`, into two arrays which each have room for all, and with the number of runs in `count[0]`; does not wait. */
 export const reduceByKeyInto: Primitive<
   [
     keys: Sequence,

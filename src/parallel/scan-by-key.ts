@@ -35,7 +35,7 @@ export interface SegmentedScanOptions<T> extends Omit<ScanOptions<T>, 'axis'> {
 /** What `scanByKey` and `segmentedScan` give. */
 type Scanned<X> = DeviceNDArray<Elements<X>, 1>;
 
-/** What `scanByKey` is. */
+/** The type of `scanByKey`. */
 export interface ScanByKey {
   <const X extends Sequence>(
     keys: Sequence,
@@ -43,7 +43,7 @@ export interface ScanByKey {
     op: OperatorLike<Elements<X>>,
     options?: SegmentedScanOptions<Elements<X>>,
   ): Scanned<X>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     keys: Sequence,
     values: X,
@@ -52,7 +52,7 @@ export interface ScanByKey {
   ) => Promise<Scanned<X>>;
 }
 
-/** What `segmentedScan` is. */
+/** The type of `segmentedScan`. */
 export interface SegmentedScan {
   <const X extends Sequence>(
     x: X,
@@ -60,7 +60,7 @@ export interface SegmentedScan {
     op: OperatorLike<Elements<X>>,
     options?: SegmentedScanOptions<Elements<X>>,
   ): Scanned<X>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     offsets: Sequence,
@@ -84,10 +84,10 @@ export interface SegmentedScan {
 export const scanByKey: ScanByKey = /* @__PURE__ */ primitive('scanByKey', planByKey) as unknown as ScanByKey;
 
 /**
- * Scans segments of an array, each by itself: segment s has the elements from `offsets[s]` up to `offsets[s + 1]`. Offsets are integers in rising order, the last of
- * them the end of the last segment. Nothing is waited for.
+ * Scans segments of an array, each separately: segment s has the elements from `offsets[s]` up to `offsets[s + 1]`. Offsets are integers in rising order, the last of
+ * them the end of the last segment. Does not wait.
  *
- * @throws TypeError for offsets that are no integers.
+ * @throws TypeError for offsets that are not integers.
  * @example
  * import { segmentedScan } from 'tsamba/parallel';
  *

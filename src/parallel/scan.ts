@@ -19,7 +19,7 @@ export interface ScanOptions<T> extends OnStream {
   readonly init?: T | undefined;
   /** A device array that gets the results; it may be the one that is read. Default: a new one. */
   readonly out?: DeviceNDArray<never> | DeviceNDArray | undefined;
-  /** The axis along which arrays of several axes are scanned, each line by itself; the result has their shape. Default: all elements in C order, along one axis. */
+  /** The axis along which arrays of several axes are scanned, each line separately; the result has their shape. Default: all elements in C order, along one axis. */
   readonly axis?: number | undefined;
   /** What to compute in, and the dtype of the results. Default: that of the elements; 32 bits for `'sum'` and `'prod'` of smaller integers and of booleans. */
   readonly dtype?: DTypeLike | undefined;
@@ -34,7 +34,7 @@ export interface ScanFunction {
     op: OperatorLike<Elements<X>>,
     options?: ScanOptions<Elements<X>>,
   ): DeviceNDArray<Elements<X>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     op: OperatorLike<Elements<X>>,
@@ -44,7 +44,7 @@ export interface ScanFunction {
 
 /**
  * What all elements up to each one come to, that one included: a device array. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative function of two
- * elements, structs included; it need not commute. Nothing is waited for. NumPy: `cumsum`, `maximum.accumulate`; CUB: `DeviceScan::InclusiveScan`.
+ * elements, structs included; it need not commute. Does not wait. NumPy: `cumsum`, `maximum.accumulate`; CUB: `DeviceScan::InclusiveScan`.
  *
  * @throws RangeError for an `out` of another length; KernelError for a function that does not compile.
  * @example

@@ -13,14 +13,14 @@ import { readOrder } from './sorting.ts';
 import { outOf } from './transform.ts';
 import type { Elements, InKernels, Sequence } from './types.ts';
 
-/** What `segmentedSort` is. */
+/** The type of `segmentedSort`. */
 export interface SegmentedSort {
   <const X extends Sequence>(
     x: X,
     offsets: Sequence,
     options?: SortOptions<InKernels<X>>,
   ): DeviceNDArray<Elements<X>, 1>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     offsets: Sequence,
@@ -33,7 +33,7 @@ export interface SegmentedSort {
  * are segments; segments may be empty, and elements before the first and behind the last one stay as they are. Stable; options and order as of `sort`.
  * CUB: `DeviceSegmentedSort`.
  *
- * @throws TypeError for offsets that are no integers.
+ * @throws TypeError for offsets that are not integers.
  * @example
  * import { segmentedSort } from 'tsamba/parallel';
  *

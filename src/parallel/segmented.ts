@@ -49,7 +49,7 @@ export type SegmentedReduceCall<L extends boolean> = <const X extends Sequence>(
   options?: SegmentedReduceOptions<Elements<X>>,
 ) => L extends true ? Promise<DeviceNDArray<Elements<X>, 1>> : DeviceNDArray<Elements<X>, 1>;
 
-/** What `segmentedReduce` is. */
+/** The type of `segmentedReduce`. */
 export type SegmentedReduce = SegmentedReduceCall<false> & { readonly async: SegmentedReduceCall<true> };
 
 interface Own {
@@ -61,7 +61,7 @@ interface Own {
 
 /**
  * Segment `s`, the elements from `offsets[s]` to before `offsets[s + 1]`, combined into element `s` of a device array, which has one less than `offsets`. Segments of all
- * lengths are dealt with at once: a thread, some lanes of a warp, or a block for each. Nothing is waited for. The results of segments without elements are
+ * lengths are dealt with at once: a thread, some lanes of a warp, or a block for each. Does not wait. The results of segments without elements are
  * `init`, else 0 of sums and 1 of products, else undefined. CUB: `DeviceSegmentedReduce`.
  *
  * Sums of integers give 64-bit integers. With offsets that do not ascend within the elements the results are undefined.

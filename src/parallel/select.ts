@@ -27,10 +27,10 @@ export type Chooser<X> = ((value: InKernels<X>) => boolean | number) | Sequence;
 
 type AnyArray = DeviceNDArray<never> | DeviceNDArray;
 
-/** What `select` is. */
+/** The type of `select`. */
 export interface Select {
   <const X extends Sequence>(x: X, chosen: Chooser<X>, options?: OnStream): DeviceNDArray<Elements<X>, 1>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     chosen: Chooser<X>,
@@ -38,7 +38,7 @@ export interface Select {
   ) => Promise<DeviceNDArray<Elements<X>, 1>>;
 }
 
-/** What `partition` gives. */
+/** The result of `partition`. */
 export interface Parts<T> {
   /** The elements that were chosen, and the others, each in their order. */
   readonly selected: DeviceNDArray<T, 1>;
@@ -46,10 +46,10 @@ export interface Parts<T> {
   readonly rejected: DeviceNDArray<T, 1>;
 }
 
-/** What `partition` is. */
+/** The type of `partition`. */
 export interface Partition {
   <const X extends Sequence>(x: X, chosen: Chooser<X>, options?: OnStream): Parts<Elements<X>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     chosen: Chooser<X>,
@@ -58,7 +58,7 @@ export interface Partition {
 }
 
 /**
- * The elements for which a function gives true, or whose flag is set, in their order: a device array. Their number is waited for; `selectInto` does not wait.
+ * The elements for which a function gives true, or whose flag is set, in their order: a device array. Waits for their number; `selectInto` does not.
  * NumPy: `x[mask]`; CUB: `DeviceSelect::If`, `Flagged`.
  *
  * @throws RangeError for flags of another number; KernelError for a function that does not compile.
@@ -72,7 +72,7 @@ export interface Partition {
 export const select: Select = /* @__PURE__ */ primitive('select', planSelect) as unknown as Select;
 
 /**
- * The elements that `select` would give, and all others, both in their order. Their number is waited for; `partitionInto` does not wait. CUB: `DevicePartition::If`,
+ * The elements that `select` would give, and all others, both in their order. Waits for their number; `partitionInto` does not. CUB: `DevicePartition::If`,
  * which turns the order of the others around.
  *
  * @throws RangeError for flags of another number; KernelError for a function that does not compile.
@@ -85,7 +85,7 @@ export const select: Select = /* @__PURE__ */ primitive('select', planSelect) as
 export const partition: Partition = /* @__PURE__ */ primitive('partition', planPartition) as unknown as Partition;
 
 /**
- * As `select`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; waits for nothing.
+ * As `select`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; does not wait.
  *
  * @example
  * import { cuda } from 'tsamba';
@@ -104,7 +104,7 @@ export const selectInto: Primitive<
     planInto('selectInto', [x, chosen], [out], count, options),
 ) as never;
 
-/** As `partition`, into two arrays which each have room for all elements, and with the number of selected ones in `count[0]`; waits for nothing. */
+/** As `partition`, into two arrays which each have room for all elements, and with the number of selected ones in `count[0]`; does not wait. */
 export const partitionInto: Primitive<
   [x: Sequence, chosen: Chooser<never>, selected: AnyArray, rejected: AnyArray, count: AnyArray, options?: OnStream],
   void
@@ -156,7 +156,7 @@ function planInto(
     const choosing = choosingOf(place, input, chosen);
     const outs = given.map((out) => roomIn(place, out, input.length, input.dtype, choosing.reads));
     if (outs.length > 1 && outs[0] === outs[1])
-      throw new TsambaTypeError('E_PARALLEL', `${name}: selected and rejected must go to two arrays`);
+      throw new TsambaTypeError('E_PARALLEL', `${name}: selected and rejected need separate arrays`);
     const count = countIn(place, counted);
     const give = (): void => undefined;
     if (input.length > 0) return { steps: selecting(place, { ...choosing, outs, both: outs.length > 1, count }), give };

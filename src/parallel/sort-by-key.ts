@@ -36,14 +36,14 @@ export interface Sorted<K, V> {
   readonly values: DeviceNDArray<V, 1>;
 }
 
-/** What `sortByKey` is. */
+/** The type of `sortByKey`. */
 export interface SortByKey {
   <const K extends Sequence, const V extends Sequence>(
     keys: K,
     values: V,
     options?: SortByKeyOptions<InKernels<K>>,
   ): Sorted<Elements<K>, Elements<V>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const K extends Sequence, const V extends Sequence>(
     keys: K,
     values: V,
@@ -52,7 +52,7 @@ export interface SortByKey {
 }
 
 /**
- * Sorts keys, and values of any type in their order: `{ keys, values }`. Stable; options and order as of `sort`. Nothing is waited for. Thrust: `sort_by_key`.
+ * Sorts keys, and values of any type in their order: `{ keys, values }`. Stable; options and order as of `sort`. Does not wait. Thrust: `sort_by_key`.
  *
  * @throws RangeError for as many values as there are not keys.
  * @example
@@ -104,7 +104,7 @@ function outsOf(out: unknown): { readonly keys?: unknown; readonly values?: unkn
   if (isPlainObject(out)) {
     const own = readOptions('out of sortByKey', out as { keys?: unknown; values?: unknown }, ['keys', 'values']);
     if (own.keys === undefined || own.keys !== own.values) return own;
-    throw new TsambaTypeError('E_PARALLEL', 'sortByKey: keys and values must go to two arrays');
+    throw new TsambaTypeError('E_PARALLEL', 'sortByKey: keys and values need separate arrays');
   }
   throw new TsambaTypeError('E_PARALLEL', `sortByKey: out must be { keys, values }, got ${show(out)}`);
 }

@@ -26,7 +26,7 @@ type Given<L extends boolean, T> = L extends true ? Promise<T> : T;
 type Along = Pick<AlongAxis, 'axis'>;
 type Whole = Pick<AllElements, 'axis'>;
 
-/** Calls of `sort`: all elements along one axis, or with `axis` each line by itself, in an array of the same shape. `L`: whether they give a promise. */
+/** Calls of `sort`: all elements along one axis, or with `axis` each line separately, in an array of the same shape. `L`: whether they give a promise. */
 export interface SortCall<L extends boolean> {
   <const X extends Sequence>(
     x: X,
@@ -38,16 +38,16 @@ export interface SortCall<L extends boolean> {
   ): Given<L, DeviceNDArray<ElementTypes<X>, 1>>;
 }
 
-/** What `sort` is. */
+/** The type of `sort`. */
 export interface Sort extends SortCall<false> {
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: SortCall<true>;
 }
 
 /**
  * The elements in order, as a device array: from the least to the greatest unless `descending`, `key` or `compare` say otherwise. Stable: equal elements stay in the
  * order they came in. -0 goes before 0 and NaN last, as in `TypedArray.prototype.sort`, in descending order too; NaNs come back as one. Numbers, and keys, are
- * sorted by their digits, in time that grows with their number alone; structs need `key` or `compare`. Nothing is waited for. With `axis` each line along it is sorted by itself,
+ * sorted by their digits, in time that grows with their number alone; structs need `key` or `compare`. Does not wait. With `axis` each line along it is sorted separately,
  * and the result has the shape of `x`; else all elements, along one axis. Thrust: `sort`, `stable_sort`.
  *
  * @throws TypeError for elements without an order of their own, without `key` and `compare`, and for an `out` of another dtype; RangeError for one of another length.
@@ -84,9 +84,9 @@ export interface ArgsortCall<L extends boolean> {
   <const X extends Sequence>(x: X, options?: SortOptions<InKernels<X>> & Whole): Given<L, DeviceNDArray<i32, 1>>;
 }
 
-/** What `argsort` is. */
+/** The type of `argsort`. */
 export interface Argsort extends ArgsortCall<false> {
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: ArgsortCall<true>;
 }
 

@@ -23,7 +23,7 @@ export interface TopKOptions<T> extends Order<T> {
   readonly descending?: boolean | undefined;
 }
 
-/** What `topK` gives. */
+/** The result of `topK`. */
 export interface Top<T> {
   /** The elements, in order. */
   readonly values: DeviceNDArray<T, 1>;
@@ -31,10 +31,10 @@ export interface Top<T> {
   readonly indices: DeviceNDArray<i32, 1>;
 }
 
-/** What `topK` is. */
+/** The type of `topK`. */
 export interface TopK {
   <const X extends Sequence>(x: X, k: number, options?: TopKOptions<InKernels<X>>): Top<ElementTypes<X>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(
     x: X,
     k: number,

@@ -53,14 +53,14 @@ export interface TransformCalls<L extends boolean> {
   ): Given<L, R>;
 }
 
-/** What `transform` is. */
+/** The type of `transform`. */
 export interface Transform extends TransformCalls<false> {
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: TransformCalls<true>;
 }
 
 /**
- * `fn(x[i], y[i], …)` for each `i`, as a device array as long as the shortest sequence. Nothing is waited for.
+ * `fn(x[i], y[i], …)` for each `i`, as a device array as long as the shortest sequence. Does not wait.
  *
  * @throws TypeError for a function whose result is a struct, without `dtype`; RangeError for an `out` of another length.
  * @example

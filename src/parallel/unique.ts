@@ -23,10 +23,10 @@ type Captured = Readonly<Record<string, unknown>>;
 const device = <C, F extends (...args: never[]) => unknown>(factory: (captures: C) => F, captures: C): F =>
   deviceFunction(factory as (captures: Captured) => F, captures as Captured);
 
-/** What `unique` is. */
+/** The type of `unique`. */
 export interface Unique {
   <const X extends Sequence>(x: X, options?: OnStream): DeviceNDArray<Elements<X>, 1>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const X extends Sequence>(x: X, options?: OnStream) => Promise<DeviceNDArray<Elements<X>, 1>>;
 }
 
@@ -38,14 +38,14 @@ export interface KeyedValues<K, V> {
   readonly values: DeviceNDArray<V, 1>;
 }
 
-/** What `uniqueByKey` is. */
+/** The type of `uniqueByKey`. */
 export interface UniqueByKey {
   <const K extends Sequence, const V extends Sequence>(
     keys: K,
     values: V,
     options?: OnStream,
   ): KeyedValues<Elements<K>, Elements<V>>;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   readonly async: <const K extends Sequence, const V extends Sequence>(
     keys: K,
     values: V,
@@ -64,7 +64,7 @@ export interface UniqueByKey {
  */
 export const unique: Unique = /* @__PURE__ */ primitive('unique', planUnique) as unknown as Unique;
 
-/** As `unique`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; waits for nothing. */
+/** As `unique`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; does not wait. */
 export const uniqueInto: Primitive<[x: Sequence, out: AnyArray, count: AnyArray, options?: OnStream], void> =
   /* @__PURE__ */ primitive('uniqueInto', planUniqueInto) as never;
 
@@ -80,7 +80,7 @@ export const uniqueInto: Primitive<[x: Sequence, out: AnyArray, count: AnyArray,
  */
 export const uniqueByKey: UniqueByKey = /* @__PURE__ */ primitive('uniqueByKey', planByKey) as unknown as UniqueByKey;
 
-/** As `uniqueByKey`, into two arrays which each have room for all, and with the number in `count[0]`; waits for nothing. */
+/** As `uniqueByKey`, into two arrays which each have room for all, and with the number in `count[0]`; does not wait. */
 export const uniqueByKeyInto: Primitive<
   [keys: Sequence, values: Sequence, keysOut: AnyArray, valuesOut: AnyArray, count: AnyArray, options?: OnStream],
   void

@@ -50,7 +50,7 @@ function matches(path: string, pattern: FilePattern | undefined): boolean {
   return all.some((one) => (typeof one === 'string' ? path.includes(one) : path.search(one) >= 0));
 }
 
-/** The folder of this package. The place of the file that runs is the one of a bundle of these files. */
+/** The folder of this package. The position of the file that runs is the one of a bundle of these files. */
 export function packageFolder(): string {
   let folder = dirname(typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url));
   while (dirname(folder) !== folder && !isOurs(folder)) folder = dirname(folder);
@@ -87,8 +87,8 @@ export function tryTransform(
     if (/\btsamba\b/.test(code)) {
       const why = error instanceof Error ? error.message : String(error);
       warn(
-        `kernels in ${options.file} are left as they are, as it does not parse as JavaScript (${why}): ` +
-          'the plugin of tsamba stands behind those that take types and JSX out',
+        `kernels in ${options.file} are left unchanged, because the file does not parse as JavaScript (${why}): ` +
+          'put the plugin of tsamba after those that remove types and JSX',
       );
     }
     return undefined;

@@ -31,17 +31,17 @@ export interface TraceEvent {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-/** What is written to a file. */
+/** The content of a trace file. */
 export interface Trace {
   /** The events, in no particular order. */
   readonly traceEvents: readonly TraceEvent[];
   /** The unit that viewers show times in. */
   readonly displayTimeUnit: 'ms';
-  /** Whose trace it is. */
+  /** Describes the trace. */
   readonly otherData: Readonly<Record<string, unknown>>;
 }
 
-/** Whose trace it is. */
+/** Describes the trace. */
 export interface Origin {
   readonly pid: number;
   /** The number of the worker thread; 0 is the main one. */

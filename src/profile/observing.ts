@@ -19,7 +19,7 @@ export type EventKind =
   | 'range'
   | 'mark';
 
-/** Which way a copy goes. */
+/** The direction of a copy. */
 export type CopyDirection = 'hostToDevice' | 'deviceToHost' | 'deviceToDevice';
 
 /** A context, as far as it is looked at. */

@@ -13,7 +13,7 @@ import { Recording } from './records.ts';
 import { type Summary, type SummaryOptions, summaryOf } from './summary.ts';
 import { writeTrace } from './trace-file.ts';
 
-/** What `profile` takes. */
+/** Options of `profile`. */
 export interface ProfileOptions {
   /** Where the trace is saved when the body is over, also when it failed. */
   readonly file?: string | undefined;
@@ -22,7 +22,7 @@ export interface ProfileOptions {
 /** What was done while a body ran, given by `cuda.profile()`. */
 export class Profile<R = unknown> {
   readonly #taken: Taken;
-  /** What the body gave. */
+  /** The result of the body. */
   readonly result: R;
 
   /** @internal Profiles are made by `profile()`. */
@@ -81,7 +81,7 @@ export class Profile<R = unknown> {
   }
 }
 
-/** Whose trace it is. */
+/** Describes the trace. */
 export function originOfProcess(): { pid: number; thread: number; program: string; rank: number | undefined } {
   const file = programFile();
   const program = file === undefined ? 'program' : (file.split(/[\\/]/).at(-1) ?? file);

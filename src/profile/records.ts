@@ -8,7 +8,7 @@ import type { CopyDirection, Doing, EventKind } from './observing.ts';
 export interface Span {
   /** Milliseconds from the beginning of the profile. */
   readonly start: number;
-  /** Milliseconds that it took. */
+  /** Duration in milliseconds. */
   readonly duration: number;
 }
 
@@ -18,9 +18,9 @@ export interface ProfileEvent extends Span {
   readonly kind: EventKind;
   /** What is done: the kernel's name, `copy host to device`, a range's name. */
   readonly name: string;
-  /** `nvidia:0`; undefined for what is of no device. */
+  /** `nvidia:0`; undefined for work that is not on a device. */
   readonly device?: string | undefined;
-  /** `default stream`, `stream 1`; undefined for what is on none. */
+  /** `default stream`, `stream 1`; undefined for work that is not on a stream. */
   readonly stream?: string | undefined;
   /** When it ran on the device; undefined for what only the host does, and where the device gives no times. `start` and `duration` are the host's: of work that is enqueued, of enqueueing. */
   readonly gpu?: Span | undefined;
@@ -30,7 +30,7 @@ export interface ProfileEvent extends Span {
   readonly direction?: CopyDirection | undefined;
   /** Grid and block of a launch, sizes of a product. */
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
-  /** What went wrong, where it threw. */
+  /** The error, if it threw one. */
   readonly error?: string | undefined;
 }
 

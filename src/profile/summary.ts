@@ -8,15 +8,15 @@ import type { ProfileEvent, Taken } from './records.ts';
 
 /** How often, how long. Times are milliseconds. */
 export interface Sum {
-  /** How often it was done. */
+  /** Number of occurrences. */
   readonly count: number;
-  /** Milliseconds of all of it together. */
+  /** Total milliseconds. */
   readonly total: number;
 }
 
 /** Copies in one direction. */
 export interface CopySum extends Sum {
-  /** Bytes of all of it together. */
+  /** Total bytes. */
   readonly bytes: number;
 }
 
@@ -26,7 +26,7 @@ export interface SummaryRow extends Sum {
   readonly kind: EventKind;
   /** The name of the kernel, or of what was done. */
   readonly name: string;
-  /** The device: `nvidia:0`; undefined for what is of no device. */
+  /** The device: `nvidia:0`; undefined for work that is not on a device. */
   readonly device: string | undefined;
   /** Milliseconds on average. */
   readonly mean: number;
@@ -36,15 +36,15 @@ export interface SummaryRow extends Sum {
   readonly max: number;
   /** Whose times these are: the device's, or the host's where the device gives none. */
   readonly clock: 'device' | 'host';
-  /** Bytes of all of it together; undefined where nobody said. */
+  /** Total bytes; undefined if not known. */
   readonly bytes: number | undefined;
-  /** 10⁹ bytes a second; undefined where the bytes are not known. */
+  /** 10⁹ bytes per second; undefined if the bytes are not known. */
   readonly gbPerSecond: number | undefined;
   /** Its part of the time of all rows, from 0 to 1. */
   readonly share: number;
 }
 
-/** What `summary()` takes. */
+/** Options of `summary()`. */
 export interface SummaryOptions {
   /** Bytes that one launch of a kernel moves, by the kernel's name: nothing else can know them. */
   readonly bytes?: Readonly<Record<string, number>> | undefined;
@@ -173,7 +173,7 @@ function show({ rows, ranges, compile, wait, copies, duration }: Shown, dropped:
     `${(bytes / 1e6).toFixed(1)} MB copied`,
     `${showMilliseconds(duration)} ms in all`,
   ];
-  if (dropped > 0) notes.push(`${dropped} events were too many and are left out`);
+  if (dropped > 0) notes.push(`${dropped} events beyond the limit are left out`);
   return `${table([head, ...lines])}\n${notes.join(', ')}`;
 }
 

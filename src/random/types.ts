@@ -92,13 +92,13 @@ export interface Draws<L extends boolean> {
   shuffle<T>(x: DeviceNDArray<T, 1>, options?: Pick<RandomOptions, 'stream'>): Given<L, T, 1>;
 }
 
-/** A generator of random numbers on a device; goes on with each call. Calls on several streams must be ordered by events. */
+/** A generator of random numbers on a device; continues with each call. Calls on several streams must be ordered by events. */
 export interface RandomGenerator extends Draws<false> {
-  /** The same methods, that give promises; on devices that only answer through promises the only form. */
+  /** The same methods, that give promises; the only form on devices that only answer through promises. */
   readonly async: Draws<true>;
-  /** Generators of their own, whose numbers have nothing to do with these. NumPy's `spawn`. */
+  /** Independent generators. NumPy's `spawn`. */
   spawn(children: number): RandomGenerator[];
-  /** Gives its state on the device back. */
+  /** Frees its state on the device. */
   dispose(): void;
   [Symbol.dispose](): void;
 }

@@ -65,7 +65,7 @@ export interface Reduction<T> {
    */
   (array: Reducible<T>, options?: ReduceOptions<T> & { readonly res?: null | undefined }): Plain<T>;
   (array: Reducible<T>, options: ReduceIntoOptions<T>): undefined;
-  /** The same without blocking; on devices that only answer through promises the only form. */
+  /** The same without blocking; the only form on devices that only answer through promises. */
   async(array: Reducible<T>, options?: ReduceOptions<T> & { readonly res?: null | undefined }): Promise<Plain<T>>;
   async(array: Reducible<T>, options: ReduceIntoOptions<T>): Promise<undefined>;
   /** The name of the function. */

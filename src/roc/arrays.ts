@@ -78,7 +78,7 @@ export interface RocArrayOptions {
 
 /**
  * An uninitialised device array; f64 unless told otherwise. Numba: `roc.device_array(shape, dtype, strides, order)`.
- * @throws TypeError for a shape that is not of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
+ * @throws TypeError for a shape that is not made of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
  * @example
  * const d = roc.deviceArray([2, 3], f32);
  * d.set(1);
@@ -140,7 +140,7 @@ export interface RocToDevice {
 /**
  * A new device array with the elements of a host array (of any layout), of nested arrays, a number or another device array; of a plain
  * object with a struct `dtype`, or of a `DeviceRecord`, a new `DeviceRecord`. A stream becomes its own, and the copy is enqueued on it. Numba: `roc.to_device(obj, stream, context, copy, to)`.
- * @throws TypeError for what is no array, OutOfMemoryError; with `to` what `copyToDevice` throws.
+ * @throws TypeError for anything that is not an array, OutOfMemoryError; with `to` what `copyToDevice` throws.
  * @example
  * const d = roc.toDevice(Float32Array.of(1, 2, 3));
  * console.log(d.copyToHost()); // Float32Array(3) [ 1, 2, 3 ]

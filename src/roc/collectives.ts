@@ -11,7 +11,7 @@ import {
 
 /**
  * What the work items of a work-group compute together: `reduce inclusiveScan exclusiveScan sort sortByKey load store exchange histogram`, as of `cuda.block`. All work items of
- * the group must come to the call, as to a barrier.
+ * the group must reach the call, as with a barrier.
  * @example
  * const y = new Int32Array(64);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.block.reduce(1, (a, b) => a + b); }).launch({ grid: 1, block: 64 }, y);
@@ -21,7 +21,7 @@ export const block: BlockCollectives = ofBlock;
 
 /**
  * What the 64 lanes of a wavefront compute together, on every device, as for `roc.dsPermute`: `reduce inclusiveScan exclusiveScan sort sortByKey`. Wavefronts that are narrower on a
- * device work two by two. Made with barriers: all work items of the group must come to the call.
+ * device work two by two. Made with barriers: all work items of the group must reach the call.
  * @example
  * const y = new Int32Array(128);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.wave.inclusiveScan(1, (a, b) => a + b); }).launch({ grid: 1, block: 128 }, y);

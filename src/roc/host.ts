@@ -48,7 +48,7 @@ export const jit: Jit<'roc'> = /* @__PURE__ */ jitOf(rocDevices, (state) => new 
 /**
  * A host array in memory of the driver, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do
  * not hold up the host. What a kernel writes to it is seen when the kernel is done. Numba: `roc.coarsegrain_array(shape, dtype, strides, order)`.
- * @throws TypeError for a shape that is not of integers, RangeError for bad strides or order, OutOfMemoryError.
+ * @throws TypeError for a shape that is not made of integers, RangeError for bad strides or order, OutOfMemoryError.
  * @example
  * const host = roc.coarsegrainArray(4, f32);
  * host.set(1);
@@ -101,7 +101,7 @@ export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDev
 /**
  * Makes a device the current one of `roc`: a kind of device, such as `'opencl'`, with a number among those (0); or the number of one of
  * `roc.agents`.
- * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for what is no kind.
+ * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for an unknown kind.
  * @example
  * roc.selectDevice('cpu');
  * console.log(roc.currentDevice().kind); // cpu
@@ -110,7 +110,7 @@ export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevi
 
 /**
  * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
- * @throws NotSupportedError when there is no such device, RangeError for what is no kind.
+ * @throws NotSupportedError when there is no such device, RangeError for an unknown kind.
  * @example
  * const device = await roc.open('cpu');
  * console.log(device.kind); // cpu

@@ -34,7 +34,7 @@ const entries: Entry[] = [];
  * Registers host arrays: copies between them and the device are faster, and kernels may use them in place. Undone by disposing the
  * result, when the function that is given last (sync or async) is done, also when it throws, or by `deregister`. Numba:
  * `roc.register(*arrays)`.
- * @throws TypeError for what is no host array, RangeError for part of what is registered already, DriverError; then nothing is.
+ * @throws TypeError for anything that is not a host array, RangeError for part of what is registered already, DriverError; then nothing is.
  * @example
  * const x = Float32Array.of(1, 2);
  * roc.register(x, () => roc.jit((y: Vec<f32>) => { y[roc.getGlobalId(0)] = 7; }).launch({ grid: 1, block: 2 }, x));
@@ -59,7 +59,7 @@ function registerArrays(...args: readonly unknown[]): unknown {
 
 /**
  * Undoes one registration of each array. Numba: `roc.deregister(*arrays)`.
- * @throws TypeError for what is no host array, RangeError for one that is not registered; then all stay as they are.
+ * @throws TypeError for anything that is not a host array, RangeError for one that is not registered; then all stay as they are.
  * @example
  * const x = Float32Array.of(1, 2);
  * roc.register(x);

@@ -14,7 +14,7 @@ import type { Cube, Mat, Vec } from '../kernel/types.ts';
 export type WorkItem = (dim: number) => number;
 
 /**
- * The work item's place in the whole NDRange; 0 for dimensions that there are not. OpenCL's `get_global_id`.
+ * The work item's position in the whole NDRange; 0 for dimensions that do not exist. OpenCL's `get_global_id`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getGlobalId(0); }).launch({ grid: 2, block: 2 }, y);
@@ -22,7 +22,7 @@ export type WorkItem = (dim: number) => number;
  */
 export const getGlobalId: WorkItem = intrinsic<WorkItem>('roc.getGlobalId');
 /**
- * The work item's place in its work-group; 0 for dimensions that there are not. OpenCL's `get_local_id`.
+ * The work item's position in its work-group; 0 for dimensions that do not exist. OpenCL's `get_local_id`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getLocalId(0); }).launch({ grid: 2, block: 2 }, y);
@@ -30,7 +30,7 @@ export const getGlobalId: WorkItem = intrinsic<WorkItem>('roc.getGlobalId');
  */
 export const getLocalId: WorkItem = intrinsic<WorkItem>('roc.getLocalId');
 /**
- * The work-group's place among all; 0 for dimensions that there are not. OpenCL's `get_group_id`.
+ * The work-group's position among all; 0 for dimensions that do not exist. OpenCL's `get_group_id`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getGroupId(0); }).launch({ grid: 2, block: 2 }, y);
@@ -38,7 +38,7 @@ export const getLocalId: WorkItem = intrinsic<WorkItem>('roc.getLocalId');
  */
 export const getGroupId: WorkItem = intrinsic<WorkItem>('roc.getGroupId');
 /**
- * Number of work-groups; 1 for dimensions that there are not. OpenCL's `get_num_groups`.
+ * Number of work-groups; 1 for dimensions that do not exist. OpenCL's `get_num_groups`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getNumGroups(0); }).launch({ grid: 2, block: 2 }, y);
@@ -46,7 +46,7 @@ export const getGroupId: WorkItem = intrinsic<WorkItem>('roc.getGroupId');
  */
 export const getNumGroups: WorkItem = intrinsic<WorkItem>('roc.getNumGroups');
 /**
- * Number of work items of the whole NDRange; 1 for dimensions that there are not. OpenCL's `get_global_size`.
+ * Number of work items of the whole NDRange; 1 for dimensions that do not exist. OpenCL's `get_global_size`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getGlobalSize(0); }).launch({ grid: 2, block: 2 }, y);
@@ -54,7 +54,7 @@ export const getNumGroups: WorkItem = intrinsic<WorkItem>('roc.getNumGroups');
  */
 export const getGlobalSize: WorkItem = intrinsic<WorkItem>('roc.getGlobalSize');
 /**
- * Work items of a work-group; 1 for dimensions that there are not. OpenCL's `get_local_size`.
+ * Work items of a work-group; 1 for dimensions that do not exist. OpenCL's `get_local_size`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.getLocalSize(0); }).launch({ grid: 2, block: 2 }, y);
@@ -113,7 +113,7 @@ export type FenceScope = typeof CLK_LOCAL_MEM_FENCE | typeof CLK_GLOBAL_MEM_FENC
  */
 export const barrier: (scope?: FenceScope) => void = intrinsic<(scope?: FenceScope) => void>('roc.barrier');
 /**
- * Orders this work item's own accesses to the memory that the scope names; waits for nobody. Numba's `roc.mem_fence(scope)`.
+ * Orders this work item's own accesses to the memory that the scope names; does not wait. Numba's `roc.mem_fence(scope)`.
  * @example
  * const y = new Int32Array(2);
  * roc.jit((y: Vec<i32>) => { y[0] = 7; roc.memFence(roc.CLK_GLOBAL_MEM_FENCE); roc.atomic.add(y, 1, 1); }).launch({ grid: 1, block: 1 }, y);
@@ -192,7 +192,7 @@ export interface Permute {
 
 /**
  * Gives `value` to lane `lane % 64` of the wavefront (push). Gives what another lane gave to this one, that of the highest when
- * several did, 0 when none did. All work items of the group that have not returned must come to the same call. Numba's
+ * several did, 0 when none did. All work items of the group that have not returned must reach the same call. Numba's
  * `roc.ds_permute`, AMD's `ds_permute_b32`.
  * @example
  * const y = new Int32Array(4);
@@ -202,7 +202,7 @@ export interface Permute {
 export const dsPermute: Permute = intrinsic<Permute>('roc.dsPermute');
 /**
  * The `value` of lane `lane % 64` of the wavefront (pull); 0 where that lane takes no part. All work items of the group that have not
- * returned must come to the same call. Numba's `roc.ds_bpermute`, AMD's `ds_bpermute_b32`.
+ * returned must reach the same call. Numba's `roc.ds_bpermute`, AMD's `ds_bpermute_b32`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.dsBpermute(roc.getLocalId(0) + 1, 10 + roc.getLocalId(0)); }).launch({ grid: 1, block: 4 }, y);
@@ -218,7 +218,7 @@ export interface ActiveLanePermute {
 
 /**
  * The `value` of lane `lane % 64` of the wavefront, but `identity` where that lane takes no part or `useIdentity` holds here. All work
- * items of the group that have not returned must come to the same call. Numba's `roc.activelanepermute_wavewidth`.
+ * items of the group that have not returned must reach the same call. Numba's `roc.activelanepermute_wavewidth`.
  * @example
  * const y = new Int32Array(4);
  * roc.jit((y: Vec<i32>) => { y[roc.getGlobalId(0)] = roc.activeLanePermuteWaveWidth(roc.getLocalId(0), 3 - roc.getLocalId(0), 0, false); }).launch({ grid: 1, block: 4 }, y);

@@ -50,7 +50,7 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
 });
 
 /**
- * A mark in a stream: others wait for it, and time is measured between two. Made by `cuda.event()`. Numba: `Event`.
+ * A mark in a stream: others wait for it, and time is measured between two. Created by `cuda.event()`. Numba: `Event`.
  * @example
  * const event = cuda.event();
  * event.record();
@@ -107,7 +107,7 @@ export class Event {
       throw current.fail(
         unrecordable(
           'event.wait()',
-          'the event is not recorded in it before, and work outside of a graph comes before or after all of it',
+          'the event is not recorded earlier in it, and work outside a graph comes before or after all of it',
           'record the event in the graph, or wait for it before the graph is launched',
         ),
       );
@@ -172,7 +172,7 @@ export class Event {
     throw new DriverError('E_EVENT', `elapsedTime: the ${which} event ${missing}`, { api: 'elapsedTime' });
   }
 
-  /** Gives the event back. Twice is a no-op. */
+  /** Releases the event. Calling it again does nothing. */
   dispose(): void {
     this.#dispose();
   }

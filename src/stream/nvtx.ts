@@ -11,7 +11,7 @@ import { watchProgram } from '../profile/whole-program.ts';
 import { show } from '../show.ts';
 import { Stream } from './stream.ts';
 
-/** What `range` gives without a body: the range goes on until its `end()`, or to the end of the block with `using`. */
+/** The result of `range` without a body: the range lasts until its `end()`, or to the end of the block with `using`. */
 export interface NvtxRange extends Leavable {
   /** Ends the range. Calling it again does nothing. */
   end(): void;
@@ -24,7 +24,7 @@ export interface Nvtx {
   /**
    * Marks from where to where the program does something: while `body` runs (sync or async), whose result it gives, or else until the result's `end()`. NVTX:
    * `nvtxRangeStart`, `nvtxRangeEnd`.
-   * @throws TypeError for a name that is no string, and what the body throws.
+   * @throws TypeError for a name that is not a string, and what the body throws.
    * @example
    * const sum = cuda.nvtx.range('step', () => 1 + 2);
    * const range = cuda.nvtx.range('epoch');
@@ -34,14 +34,14 @@ export interface Nvtx {
   range<R>(name: string, body: () => R): R;
   /**
    * Marks a moment. NVTX: `nvtxMark`.
-   * @throws TypeError for a name that is no string.
+   * @throws TypeError for a name that is not a string.
    * @example
    * cuda.nvtx.mark('converged');
    */
   mark(name: string): void;
   /**
    * What a stream is called from now on, in profiles and in Nsight. NVTX: `nvtxNameCuStream`.
-   * @throws TypeError for what is no stream, or a name that is no string; RangeError for a stream that was disposed.
+   * @throws TypeError for anything that is not a stream, or a name that is not a string; RangeError for a stream that was disposed.
    * @example
    * const stream = cuda.stream();
    * cuda.nvtx.nameStream(stream, 'copies');
@@ -49,7 +49,7 @@ export interface Nvtx {
   nameStream(stream: Stream, name: string): void;
   /**
    * What the calling thread is called in Nsight. NVTX: `nvtxNameOsThread`.
-   * @throws TypeError for a name that is no string.
+   * @throws TypeError for a name that is not a string.
    * @example
    * cuda.nvtx.nameThread('loader');
    */

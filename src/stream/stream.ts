@@ -34,7 +34,7 @@ export type StreamCallback<A> = (stream: Stream, status: number, arg: A) => void
 /** CUDA_ERROR_LAUNCH_FAILED: the status that callbacks get when work before them failed. */
 const STATUS_FAILED = 719;
 
-/** What `autoSynchronize()` gives: its end waits for the stream. */
+/** The result of `autoSynchronize()`: disposing of it waits for the stream. */
 export interface AutoSynchronize extends Leavable {
   /** The stream. */
   readonly stream: Stream;
@@ -46,7 +46,7 @@ const dropped: FinalizationRegistry<CreatedStream> = new FinalizationRegistry((r
 });
 
 /**
- * A queue of work on a device: what is enqueued on it is done in order. Made by `cuda.stream()`; without one, work goes to the default
+ * A queue of work on a device: what is enqueued on it is done in order. Created by `cuda.stream()`; without one, work goes to the default
  * stream. Numba: `Stream`.
  * @example
  * const stream = cuda.stream();
@@ -267,7 +267,7 @@ export class Stream implements StreamUser {
   }
 
   /**
-   * Gives the stream back; work on it is still done, and not waited for. Twice is a no-op, as it is on streams that `stream()` did
+   * Releases the stream; work on it still runs, and is not waited for. Calling it again does nothing, nor does calling it on streams that `stream()` did
    * not make.
    */
   dispose(): void {
@@ -311,7 +311,7 @@ function stateOf(context: Context, kind: Exclude<StreamKind, 'created'>, address
   return kind === 'external' ? externalState(context, address) : builtinState(context, kind);
 }
 
-/** What `cuda.stream` takes. */
+/** Options of `cuda.stream`. */
 export interface StreamOptions {
   /**
    * `'high'`: blocks of kernels on this stream start before those that wait on other streams; what runs already is not interrupted. NVIDIA and AMD GPUs; other

@@ -35,12 +35,12 @@ class Reader {
   layout(): CoreLayout {
     const known = new Set<string>();
     const inputs = this.#list((symbol) => known.add(symbol));
-    this.#expect('->', 'between inputs and outputs stands ->');
+    this.#expect('->', 'expected -> between inputs and outputs');
     const outputs = this.#list((symbol, at) => {
-      if (!known.has(symbol)) this.#fail(`${symbol} is an axis of no input, so that its length is not known`, at);
+      if (!known.has(symbol)) this.#fail(`${symbol} is not an axis of any input, so its length is unknown`, at);
     });
     this.#space();
-    if (this.#at < this.#text.length) this.#fail('here the layout should end');
+    if (this.#at < this.#text.length) this.#fail('expected the end of the layout');
     return { text: this.#text, inputs, outputs };
   }
 
@@ -51,7 +51,7 @@ class Reader {
   }
 
   #axes(meet: (symbol: string, at: number) => void): CoreAxis[] {
-    this.#expect('(', 'the axes of an argument stand in parentheses, () of a number');
+    this.#expect('(', 'the axes of an argument are in parentheses, () for a number');
     const axes: CoreAxis[] = [];
     if (this.#takes(')')) return axes;
     do {

@@ -22,7 +22,7 @@ export interface CoreSignature {
   readonly params: readonly CoreParameter[];
 }
 
-/** Reads the option `signature` of `guvectorize`. Throws TypeError where it does not go with the layout. */
+/** Reads the option `signature` of `guvectorize`. Throws TypeError where it does not match the layout. */
 export function coreSignatures(what: string, input: unknown, layout: CoreLayout): readonly CoreSignature[] | undefined {
   if (input === undefined) return undefined;
   const cores = [...layout.inputs, ...layout.outputs];
@@ -49,7 +49,7 @@ export function coreSignatures(what: string, input: unknown, layout: CoreLayout)
 function mismatch(what: string, text: string, layout: CoreLayout, wrong: string): TsambaTypeError {
   return new TsambaTypeError(
     'E_SIGNATURE',
-    `${what}: the signature ${text} does not go with the layout '${layout.text}': ${wrong}`,
+    `${what}: the signature ${text} does not match the layout '${layout.text}': ${wrong}`,
   );
 }
 

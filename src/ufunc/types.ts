@@ -88,7 +88,7 @@ export interface UFunc<P extends readonly unknown[] = readonly unknown[], R = El
     ...args: [...args: A, options: CallOptions<O> & { readonly out: O }]
   ): O;
   <A extends OperandsOf<P>>(...args: [...args: A, options: CallOptions<undefined>]): ResultOf<A, R>;
-  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  /** The same without blocking; the only form on devices that only answer through promises for results on the host. */
   async<A extends OperandsOf<P>>(...args: A): Promise<ResultOf<A, R>>;
   async<A extends OperandsOf<P>, O extends OnDevice | HostTarget>(
     ...args: [...args: A, options: CallOptions<O> & { readonly out: O }]
@@ -214,7 +214,7 @@ export interface GUFunc<out P extends readonly unknown[] = readonly unknown[]> {
     ...args: [...args: A, options: CallOptions<OnDevice | HostTarget | readonly (OnDevice | HostTarget)[]>]
   ): CoreResult<A>;
   <A extends readonly CoreOperand[]>(...args: A): CoreResult<A>;
-  /** The same without blocking; on devices that only answer through promises the only form for results on the host. */
+  /** The same without blocking; the only form on devices that only answer through promises for results on the host. */
   async<A extends readonly (CoreOperand | CallOptions)[]>(...args: A): Promise<CoreResult<A>>;
   /** Number of parameters that are read. */
   readonly nin: number;

@@ -34,7 +34,7 @@ function refuse(text: string, pos: Pos, why: Absence | undefined): never {
 /** Refuses to ask of an element whether it is there: JavaScript's answer for an index outside is another than that of a device. */
 export function refuseElement(pos: Pos): never {
   const element = textOf(pos);
-  return fail('K321', pos, 'an element of an array is never undefined: an index outside of the array is an error', {
+  return fail('K321', pos, 'an element of an array is never undefined: an index outside the array is an error', {
     help: `test the index: i >= 0 && i < a.length; or leave the test out and use ${element === 'x' ? 'the element' : element}`,
   });
 }
@@ -42,6 +42,6 @@ export function refuseElement(pos: Pos): never {
 /** Refuses to tell undefined from null at run time. */
 export function refuseMixture(pos: Pos): never {
   return fail('K320', pos, 'this may be undefined or null, and === tells them apart', {
-    help: 'write == null, which is true of both; or use one of the two only',
+    help: 'write == null, which is true for both, or use only one of the two',
   });
 }

@@ -234,7 +234,7 @@ function refuseOld(
   fail(
     'K245',
     pos,
-    `${what} is made anew in each round of a loop, and ${name} would still name that of the round before`,
+    `${what} is created anew in each iteration of a loop, and ${name} would still name that of the previous one`,
     {
       help: `make both before the loop, and swap them: [${name}, ${other}] = [${other}, ${name}]`,
     },

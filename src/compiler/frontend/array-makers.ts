@@ -69,7 +69,7 @@ export function newArray(
     return { kind: 'view', view };
   }
   if (args.length === 1 && source !== undefined) return typedFrom(ctx, dtype, source, pos);
-  return fail('K316', pos, 'an array in a kernel is made of a length, or of another array', {
+  return fail('K316', pos, 'an array in a kernel is made from a length, or from another array', {
     help: 'new Float32Array(16)',
   });
 }
@@ -78,8 +78,8 @@ export function newArray(
 function typedFrom(ctx: Evaluation, dtype: DType, source: Value, pos: Pos): Value {
   const n = isSequence(source) ? knownLength(source, pos) : undefined;
   if (!isSequence(source) || n === undefined || n === 0)
-    return fail('K332', pos, `an array of ${dtype.name} cannot be made of ${describeValue(source)} in a kernel`, {
-      help: 'give it a length, or an array whose length is known while compiling',
+    return fail('K332', pos, `an array of ${dtype.name} cannot be made from ${describeValue(source)} in a kernel`, {
+      help: 'give it a length, or an array whose length is known at compile time',
     });
   const out = localLike(ctx, elementOf(dtype), [n], pos);
   eachItem(ctx, source, pos, ({ item, index }) => put(ctx, out, index, ctx.scalar(item, pos), pos));
@@ -154,7 +154,7 @@ function itemsFrom(ctx: Evaluation, args: readonly Value[], node: CallExpression
     return fail(
       'K332',
       pos,
-      `an array of up to ${MOST_ITEMS} elements can be made here, whose number is known while compiling`,
+      `an array of up to ${MOST_ITEMS} elements can be made here, if their number is known at compile time`,
       {
         help: 'Array.from({ length: 4 }, (_, k) => k); for more: new Float32Array(n), and a loop',
       },

@@ -59,7 +59,7 @@ function extreme(fn: 'min' | 'max'): Reduction {
   };
 }
 
-/** The place of the least or greatest element in C order: the first of equal ones, and the first NaN before all. */
+/** The position of the least or greatest element in C order: the first of equal ones, and the first NaN before all. */
 function place(order: 'lt' | 'gt'): Reduction {
   return (ctx, view, name, pos) => {
     const [best, at] = [ctx.newLocal('%best', pos, false), ctx.newLocal(`%${name}`, pos, false)];
@@ -111,7 +111,7 @@ function isNaNTest(a: TExpr, pos: Pos): TExpr {
   return { k: 'test', fn: 'isNaN', a, pos };
 }
 
-/** As `folded`, of the elements that are no NaN: the others count as `start`. */
+/** As `folded`, of the elements that are not NaN: the others count as `start`. */
 function foldedNumbers(fn: 'add' | 'mul', start: number): Reduction {
   return (ctx, view, name, pos) => {
     const result = ctx.newLocal(`%${name}`, pos, false);
@@ -141,7 +141,7 @@ function counted(is: (v: TExpr, pos: Pos) => TExpr): Reduction {
   };
 }
 
-/** The least or greatest element that is no NaN; NaN if all are. */
+/** The least or greatest element that is not NaN; NaN if all are. */
 function extremeNumber(order: 'lt' | 'gt'): Reduction {
   return (ctx, view, name, pos) => {
     const best = ctx.newLocal(`%${name}`, pos, false);

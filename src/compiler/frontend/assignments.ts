@@ -340,10 +340,10 @@ function restOf(ctx: Evaluation, value: Value, from: number, pos: Pos): Value {
   if (value.kind === 'tuple') return { kind: 'tuple', items: value.items.slice(from) };
   const rest = spread(ctx, value, pos, from);
   if (rest.kind === 'tuple') return rest;
-  return fail('K222', pos, `only a tuple or a few elements have a rest, not ${describeValue(value)}`, {
+  return fail('K222', pos, `only a tuple or a few elements can have a rest, not ${describeValue(value)}`, {
     help:
       value.kind === 'view'
-        ? `take as many as are meant: ${value.view.name}.slice([0, ${from + 3}]), or write a loop`
+        ? `take as many as you need: ${value.view.name}.slice([0, ${from + 3}]), or write a loop`
         : undefined,
   });
 }
@@ -383,7 +383,7 @@ export function destructure(
         if (p.type === 'RestElement') {
           const whole = isRecord(value) ? snapshot(ctx, value.view, at) : settled(ctx, value, at);
           if (whole.kind !== 'record')
-            return fail('K222', at, `only an object has a rest, not ${describeValue(value)}`);
+            return fail('K222', at, `only an object can have a rest, not ${describeValue(value)}`);
           const rest = new Map([...ownProperties(ctx, whole, at)].filter(([name]) => !taken.has(name)));
           destructure(ctx, p.argument, makeObject(ctx, rest, undefined, at), scope, bind);
         } else if (p.computed) {

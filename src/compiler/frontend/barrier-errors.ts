@@ -12,7 +12,7 @@ export function refuseBarrier({ pos, reasonPos, jump, chain }: BarrierProblem): 
       ? 'is in a loop whose condition varies between threads'
       : jump === undefined
         ? 'is under a condition that varies between threads'
-        : `is passed over by a ${jump} whose condition varies between threads`;
+        : `is skipped by a ${jump} whose condition varies between threads`;
   const array = chain.findLast(({ array: name }) => name !== undefined)?.array;
   const order =
     array === undefined

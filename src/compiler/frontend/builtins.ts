@@ -256,7 +256,7 @@ export function callBuiltin(
   );
 }
 
-const TEXT = 'text is made on the host, of what copyToHost gives; console.log prints numbers and text in a kernel';
+const TEXT = 'text is made on the host, from the result of copyToHost; console.log prints numbers and text in a kernel';
 
 /** What to do instead of functions that people look for. */
 const HOST_ONLY: Readonly<Record<string, string>> = {
@@ -288,7 +288,7 @@ export function callDType(ctx: Evaluation, dtype: DType, node: CallExpression, s
   if (isVectorDType(dtype)) return makeVector(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
   if (isTimeDType(dtype)) return makeTime(ctx, dtype, elements(ctx, node.arguments, scope, pos), pos);
   if (!isScalarDType(dtype))
-    return fail('K322', pos, `${dtype.name} is no cast that a kernel can make`, {
+    return fail('K322', pos, `${dtype.name} is not a cast that a kernel can make`, {
       help: 'cast to bool, an integer or a float type',
     });
   const values = elements(ctx, node.arguments, scope, pos);

@@ -63,7 +63,7 @@ const assumeAligned: Handler = (call) => {
   }
   const n = isLiteral(bytes) ? bytes.value : undefined;
   if (typeof n !== 'number' || n < 1 || !Number.isInteger(Math.log2(n))) {
-    return fail('K342', call.pos, 'an alignment is a power of two that is known while compiling', {
+    return fail('K342', call.pos, 'an alignment is a power of two that is known at compile time', {
       help: 'write 4, 8, 16 …',
     });
   }

@@ -28,7 +28,7 @@ export function optionsOf<C extends Choices>(call: Call, k: number, choices: C):
     if (!fits) {
       const help = 'is' in allowed ? allowed.help : `one of ${allowed.map((word) => `'${word}'`).join(', ')}`;
       const shown = typeof value === 'string' ? `'${value}'` : String(value);
-      return fail('K342', call.pos, `${shown} is no ${name} for ${spelled(call.name)}`, { help });
+      return fail('K342', call.pos, `${shown} is not a valid ${name} for ${spelled(call.name)}`, { help });
     }
     found[name] = value;
   }

@@ -389,10 +389,10 @@ export class Evaluation extends StatementWriter {
     if (like.kind !== other.kind) this.parts.guessAgain(this, like, other);
     if (like.kind !== other.kind || like.kind === 'function' || (like.kind === 'host' && !isAbsent(like))) {
       const text = [a, b].some((v) => v.kind === 'host' && typeof v.value === 'string');
-      return fail('K232', pos, `one arm gives ${describeValue(a)}, the other ${describeValue(b)}`, {
+      return fail('K232', pos, `one branch gives ${describeValue(a)}, the other ${describeValue(b)}`, {
         help: text
-          ? 'a thread chooses between strings alone, and those that are known must fit where the other stands'
-          : 'both arms must give the same kind of value; write an if statement, or index one array instead of choosing between several',
+          ? 'both branches must be strings, and a known string must fit into the type of the other'
+          : 'both branches must give the same kind of value; write an if statement, or index one array instead of choosing between several',
       });
     }
     let which: TExpr | undefined;

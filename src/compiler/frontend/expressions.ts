@@ -60,7 +60,7 @@ export function evaluate(ctx: Evaluation, node: AnyNode, scope: Scope): Value {
       const parts = ctx.sequence(node.expressions.map((part) => () => evaluate(ctx, part, scope)));
       const text = knownText(node.quasis.flatMap(({ value }, k) => [value.cooked ?? '', ...parts.slice(k, k + 1)]));
       if (text !== undefined) return { kind: 'host', value: text, name: 'template' };
-      return fail('K101', pos, 'a template string with parts computed at run time is for printing alone', {
+      return fail('K101', pos, 'a template string with parts computed at run time can only be printed', {
         help: 'write it directly as an argument of console.log',
       });
     }

@@ -83,7 +83,7 @@ function argument(ctx: Evaluation, fn: ExternalFunction, k: number, value: Value
   if (!pointer) return ctx.scalar(value, pos);
   const what = `argument ${k + 1} of ${fn.name}`;
   if (value.kind !== 'view') {
-    return fail('K338', pos, `${what} is a pointer to ${elem}, and ${describeValue(value)} is no array`, {
+    return fail('K338', pos, `${what} is a pointer to ${elem}, and ${describeValue(value)} is not an array`, {
       help: `pass an array of ${elem}, or a part of one: a.slice('8:')`,
     });
   }

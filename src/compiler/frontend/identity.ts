@@ -44,7 +44,7 @@ function refuse(a: Value, b: Value, operator: string, pos: Pos): never {
   return fail(
     'K221',
     pos,
-    `whether ${describeValue(a)} and ${describeValue(b)} are one and the same is not known in a kernel, which ${operator} asks`,
+    `${operator} asks whether ${describeValue(a)} and ${describeValue(b)} are the same one, which is not known in a kernel`,
     { help: 'compare their fields or elements, or give each a number of its own' },
   );
 }

@@ -80,7 +80,7 @@ export function refuseMixedKinds(ctx: Evaluation): void {
     fail(
       'K231',
       other.pos,
-      `${name} is a ${kind} first and a ${kindOfResult(ctx, other)} here, so that its type is only known at run time`,
+      `${name} is a ${kind} first and a ${kindOfResult(ctx, other)} here, so its type is only known at run time`,
       {
         help: 'a variable keeps one kind of value where the kernel asks for it: use two variables',
       },
@@ -196,7 +196,7 @@ function hasKey(v: Value, name: string, pos: Pos): boolean {
       const type = v.kind === 'record' ? v.type : v.object.type;
       if (v.kind === 'object' && v.object.fields.get(name)?.flag !== undefined) {
         return fail('K319', pos, `the field ${name} gets a value on some paths only`, {
-          help: `give it a value on all paths, undefined if need be, and ask o.${name} === undefined`,
+          help: `give it a value on all paths, undefined if need be, and test o.${name} === undefined`,
         });
       }
       const own = v.kind === 'record' ? v.fields.has(name) : v.object.fields.has(name);

@@ -66,7 +66,7 @@ export function knownTextMember(v: Known, key: string | number | TExpr, pos: Pos
   if (typeof key === 'number' || (typeof key === 'string' && /^\d+$/.test(key)))
     return given(v.value[Number(key)], pos);
   if (typeof key === 'object')
-    return fail('K312', pos, `which character of ${v.name} this is would be known in the thread alone`, {
+    return fail('K312', pos, `which character of ${v.name} this is would only be known at run time`, {
       help: `take its number: ${v.name}.charCodeAt(k)`,
     });
   return fail('K312', pos, `${v.name} is a string: in a kernel it has no property ${key}`, {
@@ -92,7 +92,7 @@ export function knownTextMethod(ctx: Evaluation, v: Known, name: Method, args: r
   return fail(
     'K312',
     pos,
-    `${name} of a string is found while compiling, and ${describeValue(unknown)} is not known then`,
+    `${name} of a string is evaluated at compile time, and ${describeValue(unknown)} is not known then`,
     {
       help:
         name === 'at' || name === 'charAt'

@@ -77,7 +77,7 @@ export class ArithmeticLowering {
   #integerPower(e: Extract<TExpr, { k: 'arith' }>, m: ValueType): Expr {
     const { a, b, pos } = e;
     if (b.k === 'lit' && Number(b.value) < 0)
-      return fail('K217', b.pos, `a bigint to the power of ${String(b.value)} is no bigint`, {
+      return fail('K217', b.pos, `a bigint to the power of ${String(b.value)} is not a bigint`, {
         help: `write Number(${textOf(a.pos)}) ** ${String(b.value)}`,
       });
     // The sign of the exponent counts, that of the base does not: the lower bits of the power are the same.

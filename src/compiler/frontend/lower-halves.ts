@@ -30,7 +30,7 @@ export function refuseTooLarge(e: TExpr, t: Half): void {
   if (e.k !== 'lit') return;
   const n = Number(e.value);
   if (!Number.isFinite(n) || Number.isFinite(SCALAR_TOKENS[t](n) as number)) return;
-  fail('K212', e.pos, `${n} does not fit ${t}, which it is together with here`, {
+  fail('K212', e.pos, `${n} does not fit ${t}, which it is combined with here`, {
     help: `write f32(…) around the ${t}, or a smaller value`,
   });
 }

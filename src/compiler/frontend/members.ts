@@ -81,7 +81,7 @@ function hostVector(type: VectorToken<unknown>, value: object, pos: Pos): Value 
   return vectorOf(type, lanes);
 }
 
-/** The name of a member that is known while compiling, or undefined. */
+/** The name of a member that is known at compile time, or undefined. */
 function staticKey(ctx: Evaluation, node: MemberExpression, scope: Scope): string | number | TExpr {
   if (!node.computed) {
     if (node.property.type === 'PrivateIdentifier') return `#${node.property.name}`;
@@ -216,7 +216,7 @@ export function memberOf(ctx: Evaluation, object: Value, key: string | number | 
 const NUMBER_METHODS: Readonly<Record<string, string>> = Object.fromEntries(
   ['toFixed', 'toPrecision', 'toExponential', 'toString', 'toLocaleString'].map((name) => [
     name,
-    `text is made on the host: store the number in an array, and call ${name} of what copyToHost gives; to round to two digits here: Math.round(x * 100) / 100; console.log prints numbers in a kernel`,
+    `text is made on the host: store the number in an array, and call ${name} on the result of copyToHost; to round to two digits here: Math.round(x * 100) / 100; console.log prints numbers in a kernel`,
   ]),
 );
 

@@ -31,7 +31,7 @@ export function refuseMix(operator: string, e: TExpr, a: TExpr, b: TExpr): never
 export function refuseOpenSign(what: string, e: TExpr, beyond: TExpr): never {
   const text = textOf(e.pos);
   const x = /^[\w$.[\]]+$/.test(text) ? text : `(${text})`;
-  fail('K219', e.pos, `${what} needs the sign of ${text}, which is i32 and u32 together`, {
+  fail('K219', e.pos, `${what} needs the sign of ${text}, which is both i32 and u32`, {
     labels: [
       { pos: e.pos, text: 'of either sign' },
       { pos: beyond.pos, text: beyond.k === 'lit' ? 'beyond i32' : nameOf(typeOf(beyond)) },

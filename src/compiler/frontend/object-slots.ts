@@ -139,7 +139,7 @@ function refuseTwin(what: string, name: string, pos: Pos, at?: Pos): never {
   return fail(
     'K245',
     pos,
-    `${what} holds several objects by turns, so that it has a copy of this one; ${name} still names the object itself, and would not show what is changed in the copy`,
+    `${what} holds several objects in turn, so it has a copy of this one; ${name} still names the object itself, and would not show changes to the copy`,
     {
       help: `give it an object of its own, { ...${/^[\w$]+$/.test(name) ? name : 'o'} }, or keep an index instead of the object`,
       labels: at === undefined ? [] : [{ pos: at, text: 'copied here' }],
@@ -208,7 +208,7 @@ export function emptyLike(ctx: StatementWriter, binding: Binding, like: Value, p
 }
 
 function refuseTuple(binding: Binding, pos: Pos): never {
-  return fail('K245', pos, `${binding.name} holds tuples of objects that are changed, other ones by turns`, {
+  return fail('K245', pos, `${binding.name} holds different tuples of objects in turn, and these are changed`, {
     help: 'use a variable for each object',
   });
 }

@@ -88,7 +88,7 @@ export function withFlag(ctx: StatementWriter, v: Value, flag: Local, pos: Pos):
     case 'object':
       return { ...v, present: flag };
     default:
-      return fail('K319', pos, `${describeValue(v)} is not there on all paths that lead here`, {
+      return fail('K319', pos, `${describeValue(v)} does not exist on all paths that lead here`, {
         help: 'only numbers, objects, tuples and arrays can be left undefined; write an if statement around the use',
       });
   }

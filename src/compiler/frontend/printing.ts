@@ -199,7 +199,7 @@ class Line {
     return fail('K225', this.#pos, `console.log in a kernel cannot print ${describeValue(v)}`, {
       help:
         v.kind === 'view'
-          ? `print elements, ${v.view.name}${'[i]'.repeat(v.view.axes.length)}: whole arrays are printed up to ${MOST_ELEMENTS} elements, if their length is known while compiling`
+          ? `print elements, ${v.view.name}${'[i]'.repeat(v.view.axes.length)}: whole arrays are printed up to ${MOST_ELEMENTS} elements, if their length is known at compile time`
           : 'it prints numbers, strings, arrays and objects: give what is in it as arguments of their own',
     });
   }

@@ -92,7 +92,7 @@ function copyInto(ctx: Evaluation, target: View, value: Value, by: Overwrite): v
       'K242',
       pos,
       missing !== undefined
-        ? `the member ${missing} of ${target.name} is missing in what is assigned`
+        ? `the member ${missing} of ${target.name} is missing in the value assigned`
         : `${target.name} has no member ${unknown}`,
       { help: `its elements are { ${names.join(', ')} }; to change some of them assign to the members` },
     );
@@ -127,14 +127,14 @@ function copyArray(ctx: Evaluation, target: View, value: Value, by: Overwrite): 
   const source = value.view;
   const given = lengthOf(source);
   if (given !== length)
-    failLength(target, length, given === undefined ? 'a number not known while compiling' : String(given), pos);
+    failLength(target, length, given === undefined ? 'a number not known at compile time' : String(given), pos);
   const copy = (index: TExpr): void => copyInto(ctx, part(target, index, pos), partValue(source, index, pos), by);
   if (length <= UNROLLED) for (let k = 0; k < length; k++) copy(literal(k, pos));
   else countedLoop(ctx, length, copy, pos);
 }
 
 function failLength(target: View, length: number, given: string, pos: Pos): never {
-  return fail('K242', pos, `${target.name} has ${length} elements, what is assigned has ${given}`, {
+  return fail('K242', pos, `${target.name} has ${length} elements, the value assigned has ${given}`, {
     help: 'for single elements write a loop',
   });
 }

@@ -21,7 +21,7 @@ function special(name: 'threadIdx' | 'blockIdx' | 'blockDim' | 'gridDim', axis: 
   return toIndex({ k: 'special', name: `${name}.${axis}`, pos });
 }
 
-/** A work-item function of a dimension; `beyond` is what OpenCL gives for dimensions that there are not (6.12.1). */
+/** A work-item function of a dimension; `beyond` is what OpenCL gives for dimensions that do not exist (6.12.1). */
 function workItem(of: (axis: Axis, pos: Pos) => TExpr, beyond: 0 | 1): Handler {
   return (call) => {
     const { ctx, pos } = call;

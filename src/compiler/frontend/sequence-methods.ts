@@ -255,14 +255,9 @@ function at(call: MethodCall): Value {
   if (self.kind === 'view') return itemOf(ctx, self.view, from, pos);
   return isLiteral(from) && self.items[Number(from.value)] !== undefined
     ? (self.items[Number(from.value)] as Value)
-    : fail(
-        'K235',
-        pos,
-        `a tuple of ${self.items.length} is asked for an element by a variable, or for one that it lacks`,
-        {
-          help: 'index it: v[i]',
-        },
-      );
+    : fail('K235', pos, `a tuple of ${self.items.length} is indexed by a variable, or beyond its last element`, {
+        help: 'index it: v[i]',
+      });
 }
 
 /** `subarray(from, to)`: a view of the same memory. `slice`: a copy. */

@@ -57,14 +57,14 @@ function contentOf(view: View, pos: Pos): View {
 function unitsFor(ctx: Evaluation, v: Text, pos: Pos): Value {
   if (v.kind === 'view') return ctx.holdValue({ kind: 'view', view: contentOf(v.view, pos) });
   const units = Array.from(v.value, (c) => c.codePointAt(0) ?? 0);
-  if (units.at(-1) === 0) return fail('K248', pos, `${v.name} ends in NUL, which stands behind every string in memory`);
+  if (units.at(-1) === 0) return fail('K248', pos, `${v.name} ends in NUL, which pads strings in memory`);
   let memory = ctx.texts.get(v.value);
   if (memory === undefined) {
     memory = Int32Array.from([...units, 0]);
     ctx.texts.set(v.value, memory);
   }
   const view = capturedView(ctx, memory, v.name, pos);
-  if (view === undefined) throw new Error('a string is no array');
+  if (view === undefined) throw new Error('a string is not an array');
   return { kind: 'view', view };
 }
 
@@ -80,7 +80,7 @@ function inMemory(ctx: Evaluation, { value, name }: Known, type: TextDType, pos:
     ctx.texts.set(key, memory);
   }
   const view = capturedView(ctx, memory, name, pos);
-  if (view === undefined) throw new Error('a string is no array');
+  if (view === undefined) throw new Error('a string is not an array');
   return { kind: 'view', view };
 }
 
@@ -149,7 +149,7 @@ export function textOperator(
   }
   const order = ORDER[operator];
   if (order !== undefined) return scalar(compare(order, inline(ctx, orderUnits, units, pos), literal(0, pos), pos));
-  return fail('K248', pos, `${operator} makes a new string, which there is no memory for in a kernel`, {
+  return fail('K248', pos, `${operator} makes a new string, for which a kernel has no memory`, {
     help: operator === '+' ? 'print both as arguments of console.log, or join them on the host' : undefined,
   });
 }
@@ -178,7 +178,7 @@ export function textMember(ctx: Evaluation, v: ViewValue, key: string | number |
   return fail('K248', pos, `strings have no ${key} in a kernel`, {
     help:
       didYouMean(key, ['length', ...METHODS]) ??
-      `they have length, ${METHODS.join(', ')}; new strings are not made there`,
+      `they have length, ${METHODS.join(', ')}; new strings cannot be made there`,
   });
 }
 

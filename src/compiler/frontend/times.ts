@@ -41,7 +41,7 @@ export function countOf({ lanes: [count] }: Time): TExpr {
   return count;
 }
 
-/** A number that is known while compiling, of 64 bits. */
+/** A number that is known at compile time, of 64 bits. */
 function long(value: bigint, pos: Pos): TExpr {
   return { k: 'cast', to: 'i64', a: literal(value, pos), pos };
 }
@@ -70,7 +70,7 @@ const isOfMonths = (unit: TimeUnit): boolean => monthsIn(unit) !== undefined;
 function converted(ctx: Evaluation, { kind }: TimeToken, count: TExpr, from: TimeUnit, to: TimeUnit, pos: Pos): TExpr {
   if (from === to) return count;
   if (kind === 'm' && isOfMonths(from) !== isOfMonths(to)) {
-    return fail('K249', pos, `a duration in ${from} has no meaning in ${to}: months are of different lengths`, {
+    return fail('K249', pos, `a duration in ${from} has no meaning in ${to}: months have different lengths`, {
       help: 'durations convert among Y and M, and among all other units',
     });
   }
@@ -208,7 +208,7 @@ function read(type: TimeToken, value: unknown, pos: Pos): bigint {
 export function storedTime(type: TimeToken, value: Value, pos: Pos): Time {
   if (isTime(value) && value.type === type) return value;
   if (value.kind === 'scalar' && isLiteral(value.expr) && value.expr.value === NaT) return timeOf(type, long(NaT, pos));
-  return fail('K249', pos, `${describeValue(value)} is stored where ${type.name} is`, {
+  return fail('K249', pos, `${describeValue(value)} is stored to ${type.name}`, {
     help:
       isTime(value) && value.type.kind !== type.kind
         ? 'dates have differences, which are durations'

@@ -58,7 +58,7 @@ const items: Handler = ({ args: [v = UNDEFINED], ctx, pos }) => {
     return fail(
       'K332',
       pos,
-      `the items of a thread are 1 to ${MOST_ITEMS}, and their number is known while compiling`,
+      `the items of a thread are 1 to ${MOST_ITEMS}, and their number must be known at compile time`,
       {
         help: 'pass [a, b], or an array made in the kernel: cuda.local.array(4, f32), cuda.block.load(x, start, 4)',
       },

@@ -148,7 +148,7 @@ function inLane(a: TExpr, to: ElemType, pos: Pos): TExpr {
 function doesNotMix(a: LaneType, b: LaneType, pos: Pos): never {
   const same = lanesIn(a).length === lanesIn(b).length;
   return fail('K203', pos, `${a.name} and ${b.name} do not mix`, {
-    help: same ? `convert one: ${b.name}(…)` : 'they have different numbers of lanes: take the lanes that are meant',
+    help: same ? `convert one: ${b.name}(…)` : 'they have different numbers of lanes: take the lanes you need',
   });
 }
 

@@ -494,7 +494,7 @@ export class Thread {
     const view = global ? this.run.memory : this.arrays.get(mem.array);
     const address = base + Number(this.value(mem.index)) * mem.scale + mem.disp;
     if (view === undefined || !(address >= 0 && address + ELEM_SIZE[mem.elem] <= view.byteLength)) {
-      throw new Fault('memory', `access to '${mem.array.name}' at byte ${address} is outside of its memory`, mem.pos);
+      throw new Fault('memory', `access to '${mem.array.name}' at byte ${address} is outside its memory`, mem.pos);
     }
     return [view, address];
   }

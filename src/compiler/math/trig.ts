@@ -153,7 +153,7 @@ export function cos(x: Expr): Expr {
   return reducing(x, (reduced) => sinAt(reduced, 1));
 }
 
-/** Both, from one reduction; the same bits as each by itself. */
+/** Both, from one reduction; the same bits as each separately. */
 export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
   const of = (reduced: Reduced): [Expr, Expr] => {
     const parts = both(reduced.r);

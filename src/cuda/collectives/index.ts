@@ -29,7 +29,7 @@ export type {
 
 /**
  * What the threads of a block compute together, whatever its shape; threads are counted x first. The shared memory is found by the compiler: where it depends on the number of
- * threads, for as many as `launchBounds` allows, else as the device does. All threads of the block must come to the call, as to a barrier. CUB: `BlockReduce`, `BlockScan`,
+ * threads, for as many as `launchBounds` allows, else as the device does. All threads of the block must reach the call, as with a barrier. CUB: `BlockReduce`, `BlockScan`,
  * `BlockRadixSort`, `BlockHistogram`, `BlockLoad`, `BlockStore`, `BlockExchange`.
  * @example
  * const y = new Int32Array(64);
@@ -43,7 +43,7 @@ export const block: BlockCollectives = /* @__PURE__ */ Object.freeze({
 }) as unknown as BlockCollectives;
 
 /**
- * What the 32 lanes of a warp compute together: by shuffles, and sorts in shared memory. All lanes of the warp that run must come to the call. CUB: `WarpReduce`,
+ * What the 32 lanes of a warp compute together: by shuffles, and sorts in shared memory. All lanes of the warp that run must reach the call. CUB: `WarpReduce`,
  * `WarpScan`, `WarpMergeSort`.
  * @example
  * const y = new Int32Array(32);

@@ -57,7 +57,7 @@ export interface CollectiveSortByKey {
 export interface Collectives {
   /**
    * All values combined, for every thread; `op` must be associative. Of an array its elements are the values: those of thread 0 come first. All threads of the group
-   * must come to the call together.
+   * must reach the call together.
    * @example
    * const y = new Int32Array(64);
    * cuda.jit((y: Vec<i32>) => {

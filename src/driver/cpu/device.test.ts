@@ -67,7 +67,7 @@ describe('memory of the CPU device', () => {
     device.free(first);
     expect(device.memoryInfo().free).toBeGreaterThan(free);
     expect(() => device.free(first)).toThrow(/free: \d+ is not an allocation/);
-    expect(() => device.allocate(0)).toThrow(/allocate: 0 is no number of bytes/);
+    expect(() => device.allocate(0)).toThrow(/allocate: 0 is not a number of bytes/);
     expect(() => device.allocate(1.5)).toThrow(DriverError);
   });
 
@@ -176,7 +176,7 @@ describe('copies of the CPU device', () => {
     device.copyToHost(new Uint8Array(), 0);
     device.fillStrided({ target: { pointer: 0, strides: [4, 4] }, shape: [0, 3], pattern: Uint8Array.of(1, 2, 3, 4) });
     expect(() => device.copyToHost(new Uint8Array(4), 0)).toThrow(/copyToHost: got a null pointer/);
-    expect(() => device.copyToHost(new Uint8Array(4), -8)).toThrow(/got -8, which is no address/);
+    expect(() => device.copyToHost(new Uint8Array(4), -8)).toThrow(/got -8, which is not an address/);
     expect(() => device.copyToDevice(2 ** 31, new Uint8Array(4))).toThrow(/not memory of this device/);
     const far = { target: { pointer: a, strides: [-65536] }, shape: [3], pattern: Uint8Array.of(1) };
     expect(() => device.fillStrided(far)).toThrow(/fillStrided: bytes .* are not memory of this device/);

@@ -149,5 +149,5 @@ function usableProcessors(): number {
 
 function restriction(): string | undefined {
   const why = whyNoThreads();
-  return why === undefined ? undefined : `and on one thread, as ${why}`;
+  return why === undefined ? undefined : `and on one thread, because ${why}`;
 }

@@ -166,7 +166,7 @@ describe('launch', () => {
     expect(() => executable.launch(shape(1), [0, 0], stream)).toThrow(/launch: the stream has been destroyed/);
     const huge = { grid: [65536, 65535, 1] as const, block: [1, 1, 1] as const, sharedBytes: 0 };
     expect(() => executable.launch(huge, [0, 0], undefined)).toThrow(
-      /up to 2147483647 blocks a launch, not 4294901760/,
+      /up to 2147483647 blocks per launch, not 4294901760/,
     );
     executable.unload();
     executable.unload();

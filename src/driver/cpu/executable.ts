@@ -113,13 +113,13 @@ export class CpuExecutable implements Executable {
     if (!this.#loaded)
       throw new DriverError(
         'E_UNLOADED',
-        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
+        `kernel ${this.#kernel.name} has been unloaded with its device: launch it again`,
       );
     if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, blocks, 'the CPU device');
     if (blocks > MAX_BLOCKS) {
       throw new NotSupportedError(
         'E_LAUNCH_LIMIT',
-        `the CPU device runs up to ${MAX_BLOCKS} blocks a launch, not ${blocks}: make the blocks larger, or let threads take several elements`,
+        `the CPU device runs up to ${MAX_BLOCKS} blocks per launch, not ${blocks}: make the blocks larger, or let threads process several elements`,
       );
     }
     return blocks;

@@ -69,7 +69,9 @@ export class DeviceMemory {
   /** Address of `bytes` fresh bytes, aligned to 64. Throws OutOfMemoryError. */
   allocate(bytes: number): number {
     if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
-      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is not a number of bytes above 0`, {
+        api: 'allocate',
+      });
     }
     const address = this.#allocator.allocate(bytes + SLACK) ?? this.#afterMove(bytes);
     if (address === undefined || !this.#grow()) {

@@ -59,7 +59,7 @@ function compile({ bytes }: WasmModule, pos: Pos): WasmCode {
     if (FORBIDDEN.test(String(cause))) throw forbidden(cause);
     if (bytes.length < LARGE) throw cause;
     fail('K106', pos, `the kernel is too large for WebAssembly: it becomes ${bytes.length} bytes of code`, {
-      help: 'write what repeats as a loop, or make several kernels of it',
+      help: 'use loops for what repeats, or split it into several kernels',
       cause,
     });
   }

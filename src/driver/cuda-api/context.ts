@@ -23,7 +23,7 @@ let current = 0;
 const lost = new Map<string, Map<number, DriverError>>();
 
 const RECOVERY =
-  'The driver takes no more work from this process or its worker threads: end it. Run code that may fail like this in a child process ' +
+  'The driver accepts no more work from this process or its worker threads: end the process. Run code that may fail like this in a child process ' +
   '(node:child_process), which can be started again.';
 
 function lostOn(platform: string): Map<number, DriverError> {
@@ -118,7 +118,7 @@ export class CudaContext {
     const error = driverError(this.cuda, result, api, {
       launch: this.launches.last(),
       ...details,
-      about: [details.about, suspects, `${this.name} is lost with all that is on it. ${RECOVERY}`]
+      about: [details.about, suspects, `${this.name} is lost, with everything on it. ${RECOVERY}`]
         .filter(Boolean)
         .join('\n  '),
     });

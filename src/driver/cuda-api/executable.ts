@@ -99,6 +99,6 @@ export abstract class CudaExecutable implements Executable {
   }
 
   protected failUnloaded(): never {
-    throw new DriverError('E_UNLOADED', `kernel ${this.name} has been unloaded with its device: launch it anew`);
+    throw new DriverError('E_UNLOADED', `kernel ${this.name} has been unloaded with its device: launch it again`);
   }
 }

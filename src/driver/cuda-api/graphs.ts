@@ -2,7 +2,7 @@
  * Recorded work as graphs of the CUDA driver API, by stream capture: runs of work that the device can keep become a graph each, the rest is
  * enqueued between them as always.
  *
- * A lane of the work has a stream of its own while it is captured, which waits for nobody outside; what comes after work of other lanes waits for
+ * A lane of the work has a stream of its own while it is captured, which does not wait outside; what comes after work of other lanes waits for
  * an event. The device keeps no launch of a kernel that can fail or print, since each launch of these has a number that its records are found by;
  * and no copy that touches host memory or needs a temporary. CUDA driver API, sections "Graph Management" and "Stream Management".
  */

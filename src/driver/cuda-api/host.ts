@@ -41,7 +41,7 @@ export class CudaHostMemory {
 
   allocate(bytes: number, options: HostMemoryOptions): HostMemory {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
-      throw new DriverError('E_INVALID_VALUE', `allocateHost: ${bytes} is no number of bytes above 0`, {
+      throw new DriverError('E_INVALID_VALUE', `allocateHost: ${bytes} is not a number of bytes above 0`, {
         api: 'allocateHost',
       });
     }
@@ -157,9 +157,13 @@ export class CudaHostMemory {
   #block({ host }: HostMemory, api: string): Block {
     const block = host as Block | undefined;
     if (block?.owner === this && this.#live.has(block)) return block;
-    throw new DriverError('E_INVALID_HANDLE', `${api}: this is no host memory of this device, or was given back`, {
-      api,
-    });
+    throw new DriverError(
+      'E_INVALID_HANDLE',
+      `${api}: this is not host memory of this device, or has been given back`,
+      {
+        api,
+      },
+    );
   }
 
   #release(block: Block): void {

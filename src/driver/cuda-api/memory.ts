@@ -3,7 +3,7 @@
  * or the memory is to be shared with other processes, which pool memory cannot.
  *
  * What is allocated and freed without a stream must be usable at once on all of them, and must not make them wait for each other,
- * as everything on the default stream does. While that has no work, a stream that waits for nobody serves. For the same reason the
+ * as everything on the default stream does. While that has no work, a stream that does not wait serves. For the same reason the
  * pool may not make a stream wait for another one whose memory it hands out again.
  *
  * The pool keeps what is freed (its release threshold is set to everything); when memory runs out it is trimmed, once, and
@@ -35,7 +35,7 @@ export class CudaMemory {
   readonly #pool: number;
   readonly #allocateAsync: ((cell: number, bytes: number, stream: number) => number) | undefined;
   readonly #freeAsync: ((pointer: number, stream: number) => number) | undefined;
-  /** A stream that waits for nobody and has no work. */
+  /** A stream that does not wait and has no work. */
   readonly #free: number;
   readonly #streams: CudaStreams;
   readonly #out: number;
@@ -96,7 +96,9 @@ export class CudaMemory {
   /** Address of fresh memory, usable after what is on `stream` now; without one, at once, everywhere. */
   allocate(bytes: number, stream: number | undefined, shareable: boolean): number {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
-      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is not a number of bytes above 0`, {
+        api: 'allocate',
+      });
     }
     if (this.#allocateAsync === undefined || shareable) return this.#allocatePlain(bytes);
     const on = stream ?? this.#unbound();

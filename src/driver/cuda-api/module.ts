@@ -80,7 +80,7 @@ export abstract class LoadedModule implements Watched {
     // Nothing, where records are variables of the module.
   }
 
-  /** Twice is a no-op. */
+  /** Calling it again does nothing. */
   unload(reports: LaunchReports): void {
     if (!this.#loaded) return;
     this.#loaded = false;

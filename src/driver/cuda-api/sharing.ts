@@ -13,9 +13,13 @@ const LAZY_ENABLE_PEER_ACCESS = 1;
 
 export function share(context: CudaContext, memory: CudaMemory, pointer: number): Uint8Array {
   if (!memory.isShareable(pointer)) {
-    throw new DriverError('E_IPC', `share: the memory at ${pointer} was not allocated to be shared: allocate it so`, {
-      api: 'share',
-    });
+    throw new DriverError(
+      'E_IPC',
+      `share: the memory at ${pointer} was not allocated for sharing: allocate it with { ipc: true }`,
+      {
+        api: 'share',
+      },
+    );
   }
   const handle = new Uint8Array(IPC_HANDLE_BYTES);
   context.check(context.cuda.cuIpcGetMemHandle(handle, pointer), 'cuIpcGetMemHandle');
@@ -30,7 +34,7 @@ export function openShared(context: CudaContext, handle: Uint8Array): number {
   const result = cuda.cuIpcOpenMemHandle(out.at(0), { bytes: handle }, LAZY_ENABLE_PEER_ACCESS);
   context.check(result, 'cuIpcOpenMemHandle', {
     about: 'opening memory of another process',
-    help: 'the process that shares the memory must be another one, still run, and have the memory still allocated; both must use the same device',
+    help: 'the process that shares the memory must be a different one, must still be running, and must not have freed the memory; both must use the same device',
   });
   return out.long(0);
 }

@@ -95,14 +95,14 @@ function rejection(run: SpawnSyncReturns<Buffer>, bytes: Buffer | undefined, wha
   }
   const end = run.error?.message ?? (run.signal === null ? `exit code ${run.status}` : `signal ${run.signal}`);
   const said = run.stderr === undefined || run.stderr === null ? '' : `\n  ${indented(String(run.stderr))}`;
-  return `ROCm's compiler did not end properly on kernel ${what} (${end})${said}\n  help: it also ends so for an architecture that it does not know, which needs a newer ROCm`;
+  return `ROCm's compiler ended abnormally on kernel ${what} (${end})${said}\n  help: this also happens for an architecture that it does not know, which needs a newer ROCm`;
 }
 
 function noCompiler(reason: string, runtime: Runtime | undefined): NotSupportedError {
   const beside =
     runtime === undefined
       ? ''
-      : `\n  it has to be of the same version as the runtime, ${runtime.file} (${versionText(runtime.version)})`;
+      : `\n  it must have the same version as the runtime, ${runtime.file} (${versionText(runtime.version)})`;
   return new NotSupportedError(
     'E_NO_HIPRTC',
     `ROCm's compiler (hiprtc) is not installed, or not found (${reason})${beside}\n` +

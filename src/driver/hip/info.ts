@@ -79,7 +79,7 @@ export function describeDevice(hip: Hip, index: number): HipDevice {
   const totalMemory = out.long(0);
   const arch = hip.archOf(device);
   if (arch === undefined) {
-    throw driverError(cuda, 1, 'hipGetDeviceProperties', { about: `device ${index} does not say its architecture` });
+    throw driverError(cuda, 1, 'hipGetDeviceProperties', { about: `device ${index} does not report its architecture` });
   }
   const poolsOfHip = cuda.cuMemAllocAsync !== undefined && optional(ATTRIBUTE.memoryPools) !== 0;
   const ownPool = !(poolsOfHip && switchFromEnvironment('TSAMBA_HIP_MALLOC_ASYNC') === true);

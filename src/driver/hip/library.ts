@@ -209,7 +209,7 @@ function load(): HipOrReason {
   const { library, reasons } = ffi.load(names);
   if (library === undefined) {
     return {
-      reason: `ROCm's HIP runtime is not installed, or not found (${reasons[0] ?? names[0]}): set ROCM_PATH, or activate the Python environment whose packages bring it (_rocm_sdk_core/lib, torch/lib)`,
+      reason: `ROCm's HIP runtime is not installed, or not found (${reasons[0] ?? names[0]}): set ROCM_PATH, or activate the Python environment whose packages include it (_rocm_sdk_core/lib, torch/lib)`,
     };
   }
   return bindHip(ffi, library);
@@ -236,7 +236,7 @@ export function bindHip(ffi: Ffi, library: NativeLibrary): HipOrReason {
   for (const entry of PROPERTIES) declare(entry, entry, prototypeOf(entry, 'host, int32_t'), false);
   if (missing.length > 0) {
     return {
-      reason: `the HIP runtime is too old or too new: ${library.name} has no ${missing[0]}; ROCm 5.2 to 7 are known`,
+      reason: `the HIP runtime is too old or too new: ${library.name} has no ${missing[0]}; ROCm 5.2 to 7 are supported`,
     };
   }
   const out = new OutParameters(ffi);

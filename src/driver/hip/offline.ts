@@ -25,7 +25,7 @@ export const amdgcnCode: OfflineCode = {
     if (!/^gfx[0-9a-f]{3,5}(:[a-z]+[+-])*$/.test(arch)) {
       throw new TsambaRangeError(
         'E_OPTION',
-        `arch must be an architecture of AMD, such as '${USUAL}' or 'gfx1030', got '${arch}'`,
+        `arch must be an AMD architecture, such as '${USUAL}' or 'gfx1030', got '${arch}'`,
       );
     }
     return disassemble(codeObjectOf(kernel, arch), arch);

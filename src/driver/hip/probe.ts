@@ -34,7 +34,7 @@ function probe(): Probe {
     return missing === undefined ? askLibrary(loadHip) : { count: 0, reason: missing };
   } catch (error) {
     // A runtime that has neither files nor libraries.
-    return { count: 0, reason: `HIP cannot be asked: ${error instanceof Error ? error.message : String(error)}` };
+    return { count: 0, reason: `HIP cannot be queried: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
@@ -72,7 +72,7 @@ export function askLibrary(load: () => HipOrReason): Probe {
     if (failed !== 0) return none(failureReason(failed, describeResult(cuda, failed)));
     return { hip, count: out.int(0) };
   } catch (error) {
-    return none(`HIP cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    return none(`HIP cannot be queried: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -13,7 +13,7 @@ export const INVALID_DEVICE = 101;
 
 const LOST = 'look at rocm-smi and the system log (amdgpu); the GPU may have to be reset';
 const WRONG_CODE =
-  'the code object is not for this GPU, or of a newer version than its runtime takes: report it, with this message and the kernel';
+  'the code object is not for this GPU, or of a newer version than its runtime accepts: report it, with this message and the kernel';
 
 const FAILED: Meaning = { code: 'E_LAUNCH_FAILED', help: HELP.unchecked, sticky: true };
 const DEVICE_LOST: Meaning = { code: 'E_DEVICE_LOST', help: LOST, sticky: true };
@@ -28,14 +28,14 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   214: DEVICE_LOST,
   218: CODE,
   304: { code: 'E_DRIVER', help: 'look at the permissions of /dev/kfd and /dev/dri/render*, and at ulimit -a' },
-  400: { code: 'E_INVALID_HANDLE', help: 'it may be of another device, or have been destroyed' },
+  400: { code: 'E_INVALID_HANDLE', help: 'it may belong to another device, or have been destroyed' },
   700: { code: 'E_ILLEGAL_ADDRESS', help: HELP.unchecked, sticky: true },
   701: {
     code: 'E_LAUNCH_RESOURCES',
     help: 'make the block smaller, or compile with launchBounds: the block needs more registers or shared memory than there are',
   },
   702: { code: 'E_LAUNCH_TIMEOUT', help: 'split the work into shorter launches', sticky: true },
-  709: { code: 'E_CONTEXT_CLOSED', help: 'somebody reset the device', sticky: true },
+  709: { code: 'E_CONTEXT_CLOSED', help: 'the device was reset', sticky: true },
   710: FAILED,
   719: FAILED,
   999: DEVICE_LOST,

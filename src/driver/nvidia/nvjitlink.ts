@@ -81,7 +81,7 @@ function load(entry: string): NonNullable<typeof loaded> {
     throw new NotSupportedError(
       'E_NVJITLINK',
       `${entry} is linked with LTO-IR, which nvJitLink links, and nvJitLink is not installed (${reasons[0] ?? 'no library'})\n` +
-        '  help: install the CUDA toolkit or its package libnvjitlink, say where it is by CUDA_HOME, or link an object: nvcc -dc',
+        '  help: install the CUDA toolkit or its package libnvjitlink, set CUDA_HOME to its folder, or link an object: nvcc -dc',
     );
   }
   const linker: Partial<Record<keyof typeof FUNCTIONS, AsyncNativeFunction>> = {};

@@ -85,7 +85,7 @@ function load(name: string): Compiler {
     throw new NotSupportedError(
       'E_NVRTC',
       `${name} is CUDA C++, which NVRTC compiles, and NVRTC is not installed (${reasons[0] ?? 'no library'})\n` +
-        '  help: install the CUDA toolkit or its package cuda-nvrtc, say where it is by CUDA_HOME, or link PTX: nvcc -ptx -rdc=true',
+        '  help: install the CUDA toolkit or its package cuda-nvrtc, set CUDA_HOME to its folder, or link PTX: nvcc -ptx -rdc=true',
     );
   }
   const nvrtc: Partial<Record<keyof typeof FUNCTIONS, AsyncNativeFunction>> = {};

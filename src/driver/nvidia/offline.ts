@@ -24,7 +24,7 @@ export const ptxCode: OfflineCode = {
     if (!(capability >= OLDEST && capability <= NEWEST)) {
       throw new TsambaRangeError(
         'E_OPTION',
-        `arch must be an architecture of NVIDIA from sm_${OLDEST} on, such as '${USUAL}', got '${arch}'`,
+        `arch must be an NVIDIA architecture from sm_${OLDEST} on, such as '${USUAL}', got '${arch}'`,
       );
     }
     const lines = lineInfo ? describe : undefined;

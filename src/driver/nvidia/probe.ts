@@ -39,7 +39,7 @@ function probe(): Probe {
     const count = out.int(0);
     return count > 0 ? { cuda, count } : none(initReason(NO_DEVICE, 'the driver finds no device', cuda.version));
   } catch (error) {
-    return none(`the driver cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    return none(`the driver cannot be queried: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

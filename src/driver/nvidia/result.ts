@@ -33,7 +33,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
     code: 'E_DRIVER',
     help: 'look at the permissions of /dev/nvidia*, and at the limits of the process (ulimit -a)',
   },
-  400: { code: 'E_INVALID_HANDLE', help: 'it may be of another device, or have been destroyed' },
+  400: { code: 'E_INVALID_HANDLE', help: 'it may belong to another device, or have been destroyed' },
   700: ADDRESS,
   701: {
     code: 'E_LAUNCH_RESOURCES',
@@ -44,7 +44,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
     help: 'the GPU drives a display: split the work into shorter launches',
     sticky: true,
   },
-  709: { code: 'E_CONTEXT_CLOSED', help: 'somebody destroyed or reset the context', sticky: true },
+  709: { code: 'E_CONTEXT_CLOSED', help: 'the context was destroyed or reset', sticky: true },
   710: FAILED,
   714: FAILED,
   715: FAILED,

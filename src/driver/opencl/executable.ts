@@ -206,7 +206,7 @@ export class OpenCLExecutable implements Executable {
   }
 
   #failUnloaded(): never {
-    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it anew`);
+    throw new DriverError('E_UNLOADED', `kernel ${this.#name} has been unloaded with its device: launch it again`);
   }
 
   inspect(target: string): string | undefined {

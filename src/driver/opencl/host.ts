@@ -41,7 +41,7 @@ export class OpenCLHostMemory {
 
   allocate(bytes: number, { kind }: HostMemoryOptions): HostMemory {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
-      throw new DriverError('E_INVALID_VALUE', `allocateHost: ${bytes} is no number of bytes above 0`, {
+      throw new DriverError('E_INVALID_VALUE', `allocateHost: ${bytes} is not a number of bytes above 0`, {
         api: 'allocateHost',
       });
     }
@@ -100,7 +100,7 @@ export class OpenCLHostMemory {
     if (block?.owner !== this || !this.#live.delete(block as Block)) {
       throw new DriverError(
         'E_INVALID_HANDLE',
-        `${api}: this is no host memory of this device, or has been given back`,
+        `${api}: this is not host memory of this device, or has been given back`,
         {
           api,
         },

@@ -62,7 +62,9 @@ export class OpenCLMemory {
   /** Address of fresh memory. Throws OutOfMemoryError. */
   allocate(bytes: number): number {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
-      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is not a number of bytes above 0`, {
+        api: 'allocate',
+      });
     }
     const { totalMemory } = this.#context.device.info.limits;
     if (this.#live + bytes > totalMemory) {

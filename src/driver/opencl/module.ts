@@ -108,7 +108,7 @@ export class LoadedModule implements Watched {
     return handle;
   }
 
-  /** Twice is a no-op. */
+  /** Calling it again does nothing. */
   unload(): void {
     if (!this.#loaded) return;
     this.#loaded = false;

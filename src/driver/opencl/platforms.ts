@@ -62,7 +62,7 @@ function probe(): Probe {
     if (cl === undefined) return none(reason);
     return alone(() => walkPlatforms(cl));
   } catch (error) {
-    return none(`OpenCL cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    return none(`OpenCL cannot be queried: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -165,7 +165,7 @@ export class OpenCLStreams {
     if (result !== 0) {
       throw new NotSupportedError(
         'E_EVENT',
-        `elapsedTime: ${this.#context.name} does not tell when events came: measure on the host, around synchronize()`,
+        `elapsedTime: ${this.#context.name} does not report when events occurred: measure on the host, around synchronize()`,
       );
     }
     return out.long(0);

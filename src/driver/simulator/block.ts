@@ -125,8 +125,8 @@ function refuseLoneLanes(threads: readonly Thread[], runtime: Runtime): void {
   runtime.thread = first.number;
   runtime.fail(
     (first.stop as Exchange).site,
-    `divergent exchange: ${count(lone.length)} for lanes of the warp that do not come; the first that waits stands`,
-    'all lanes that the mask names must come to the same call: pass a mask of those that do, as from cuda.activeMask() or ballotSync',
+    `divergent exchange: ${count(lone.length)} for lanes of the warp that never arrive; the first one waiting is`,
+    'all lanes in the mask must reach the same call: pass a mask of those that do, as from cuda.activeMask() or ballotSync',
   );
 }
 
@@ -177,7 +177,7 @@ function diverge(bySite: Map<number, Thread[]>, fallen: readonly Thread[], runti
     fallen.length === 0 ? '' : `, ${fallen.length} ${fallen.length === 1 ? 'has' : 'have'} ended without it`;
   const [site, threads] = [...bySite][0] as [number, Thread[]];
   runtime.thread = threads[0]?.number ?? 0;
-  runtime.fail(site, `divergent barrier: ${groups.join(', ')}${ended}; the first that waits stands`);
+  runtime.fail(site, `divergent barrier: ${groups.join(', ')}${ended}; the first one waiting is`);
 }
 
 function deadlock(paused: readonly Thread[], all: readonly Thread[], runtime: Runtime): never {
@@ -193,7 +193,7 @@ function deadlock(paused: readonly Thread[], all: readonly Thread[], runtime: Ru
   const loops = paused.length === 1 ? '1 thread loops' : `${paused.length} threads loop`;
   runtime.fail(
     site,
-    `deadlock: ${loops} for something that nobody will change${other}; the first that loops stands`,
+    `deadlock: ${loops} for something that no thread will change${other}; the first one looping is`,
     HELP.deadlock,
   );
 }

@@ -100,7 +100,7 @@ export class SimulatorExecutable implements Executable {
     if (!this.#loaded)
       throw new DriverError(
         'E_UNLOADED',
-        `kernel ${this.#kernel.name} has been unloaded with its device: launch it anew`,
+        `kernel ${this.#kernel.name} has been unloaded with its device: launch it again`,
       );
     if (this.#waitsForGrid) refuseSeveralBlocks(this.#kernel, grid[0] * grid[1] * grid[2], 'the simulator');
   }

@@ -43,7 +43,9 @@ export class SimulatorMemory {
 
   allocate(bytes: number): number {
     if (!(Number.isSafeInteger(bytes) && bytes > 0)) {
-      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is not a number of bytes above 0`, {
+        api: 'allocate',
+      });
     }
     const start = this.#next;
     try {

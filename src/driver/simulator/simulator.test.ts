@@ -234,7 +234,7 @@ describe('the simulator reports', () => {
       0, 8,
     ]);
     const forgotten = run(b.build([spin]), 4).fault;
-    expect(forgotten).toMatch(/^kernel lock: deadlock: 3 threads loop for something that nobody will change; /);
+    expect(forgotten).toMatch(/^kernel lock: deadlock: 3 threads loop for something that no thread will change; /);
     expect(forgotten).toContain('thread (1,0,0)\n  --> kern:30:1\n  help: blocks run one after another here');
     // Thread 0 sets the flag only behind the barrier that the others do not reach.
     const behind = b.build([
@@ -245,7 +245,7 @@ describe('the simulator reports', () => {
       atomic('exch', flag, [i32(1)]),
     ]);
     expect(run(behind, 4).fault).toContain(
-      '3 threads loop for something that nobody will change, and 1 thread waits at a barrier',
+      '3 threads loop for something that no thread will change, and 1 thread waits at a barrier',
     );
     // Passing a token on: each thread waits for the one after it.
     const token = loop(l, [atomic('add', flag, [i32(0)], old), ifElse(eq(add(read(old), tid), i32(7)), [breakTo(l)])]);

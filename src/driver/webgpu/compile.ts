@@ -79,6 +79,6 @@ function withoutWarps(kernel: Kernel): Kernel {
     'E_WARP',
     `kernel ${kernel.name} exchanges values between lanes in a loop that its threads leave at different times, which WebGPU devices cannot run\n` +
       `  --> ${describePosition(problem.pos)}\n  the loop: ${describePosition(problem.reasonPos)}\n` +
-      '  help: let all threads of the block make the same number of rounds, and mask out what they do in the last',
+      '  help: let all threads of the block make the same number of iterations, and mask out what they do in the last',
   );
 }

@@ -264,14 +264,14 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   allocateHost(bytes: number, { kind }: HostMemoryOptions): HostMemory {
-    if (kind !== 'pinned') throw this.#unsupported('E_HOST_MEMORY', 'reads and writes no memory of the host in place');
+    if (kind !== 'pinned') throw this.#unsupported('E_HOST_MEMORY', 'cannot access host memory in place');
     return { host: undefined, bytes: new Uint8Array(bytes), pointer: undefined };
   }
 
   freeHost(): void {}
 
   registerHost(bytes: Uint8Array, mapped: boolean): HostMemory {
-    if (mapped) throw this.#unsupported('E_HOST_MEMORY', 'reads and writes no memory of the host in place');
+    if (mapped) throw this.#unsupported('E_HOST_MEMORY', 'cannot access host memory in place');
     return { host: undefined, bytes, pointer: undefined };
   }
 
@@ -421,7 +421,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   elapsedTime(start: EventHandle, end: EventHandle): number {
     const [from, to] = [(start.event as Mark).time, (end.event as Mark).time];
     if (from === undefined || to === undefined) {
-      throw this.#unsupported('E_EVENT', 'has no times of these events (timestamp-query)');
+      throw this.#unsupported('E_EVENT', 'has no timestamps for these events (timestamp-query)');
     }
     return Number(to - from) / 1e6;
   }

@@ -132,7 +132,7 @@ export class WebGpuExecutable implements Executable {
     if (!this.#live) {
       throw new DriverError(
         'E_UNLOADED',
-        `kernel ${kernelLabel(this.#kernel)} has been unloaded with its device: launch it anew`,
+        `kernel ${kernelLabel(this.#kernel)} has been unloaded with its device: launch it again`,
       );
     }
     const { loaded, group } = this.#prepared(shape, args);

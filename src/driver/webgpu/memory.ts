@@ -58,7 +58,9 @@ export class WebGpuMemory {
   /** Address of fresh memory. Throws OutOfMemoryError. */
   allocate(bytes: number): number {
     if (!(bytes > 0 && Number.isSafeInteger(bytes))) {
-      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is no number of bytes above 0`, { api: 'allocate' });
+      throw new DriverError('E_INVALID_VALUE', `allocate: ${bytes} is not a number of bytes above 0`, {
+        api: 'allocate',
+      });
     }
     this.#sizeOf(bytes);
     if (this.#live + bytes > this.#total) throw this.#outOfMemory(bytes, `the device has ${this.#total} bytes`);

@@ -140,7 +140,7 @@ function readable({ format, usage, dimension, sampleCount }: GpuTexture): string
     return entryPoint;
   throw new TsambaTypeError(
     'E_IMAGE',
-    `a GPUTexture can be read that is two-dimensional, has one sample, the usage TEXTURE_BINDING and a format of ${[...FORMATS.keys()].join(', ')}; this is ` +
+    `a GPUTexture must be two-dimensional, with one sample, the usage TEXTURE_BINDING and a format of ${[...FORMATS.keys()].join(', ')}; this is ` +
       `${dimension}, has ${sampleCount} samples, the usages ${usage} and the format ${format}`,
   );
 }

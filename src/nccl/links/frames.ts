@@ -78,7 +78,7 @@ export class FrameReader {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const total = HEAD + view.getUint16(8, true) + view.getUint16(10, true) + view.getFloat64(12, true);
     if (view.getUint32(0, true) !== MAGIC || !(total <= this.limit)) {
-      throw new CommunicatorError('E_NCCL', 'what came over the connection is no message of tsamba/nccl');
+      throw new CommunicatorError('E_NCCL', 'what came over the connection is not a message of tsamba/nccl');
     }
     return total;
   }

@@ -155,7 +155,7 @@ class Hub extends Mailbox {
     if (key !== '!hello' || !isProof(answer, token, `${from}/${what}`, asked)) {
       return refused('its token is another one: TSAMBA_NCCL_TOKEN must be the same for all ranks');
     }
-    if (Number(what) !== size) return refused(`it takes the job to have ${what} ranks, and rank 0 ${size}`);
+    if (Number(what) !== size) return refused(`it expects ${what} ranks, and rank 0 expects ${size}`);
     if (!(from > 0 && from < size)) return refused(`there is no rank ${from} among ${size}`);
     if (this.#sockets.has(from))
       return refused(`there is a rank ${from} already: each process needs a rank of its own`);
@@ -263,7 +263,7 @@ class Spoke extends Mailbox {
           write(socket, { from: rank, to: 0, key: '!hello', what: String(size), payload: hello });
         } else if (key === '!welcome') {
           if (!isProof(payload, token, 'hub', asked))
-            failed('E_NCCL', 'who listens there does not know the token of this job');
+            failed('E_NCCL', 'whoever listens there does not know the token of this job');
           else reader.limit = Number.POSITIVE_INFINITY;
         } else if (key === '!refused') {
           failed(what.includes('did not come') ? 'E_NCCL_TIMEOUT' : 'E_NCCL', `rank 0 refused rank ${rank}: ${what}`);

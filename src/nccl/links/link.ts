@@ -32,7 +32,7 @@ export interface Link {
   onFailure(listener: FailureListener): void;
   /** Why nothing can be done with a rank any more; undefined while it can. */
   failureOf(rank: number): CommunicatorError | undefined;
-  /** Says goodbye. Twice is a no-op. */
+  /** Says goodbye. Calling it again does nothing. */
   close(): Promise<void>;
 }
 
@@ -131,7 +131,7 @@ export abstract class Mailbox implements Link {
       ? lostRank(rank, '')
       : new CommunicatorError(
           'E_NCCL_LOST',
-          `rank ${rank} has left: it disposed its communicator, or its program ended`,
+          `rank ${rank} has left: it disposed of its communicator, or its program ended`,
           {
             rank,
           },

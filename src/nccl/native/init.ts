@@ -17,7 +17,10 @@ export function uniqueId(nccl: Nccl = loadNccl()): string {
 
 function bytesOfId(id: unknown): Uint8Array {
   if (typeof id !== 'string' || id.length !== 2 * ID_BYTES || !/^[\da-f]*$/i.test(id)) {
-    throw new TsambaTypeError('E_NCCL_ARGUMENT', `nccl.init: id is what nccl.uniqueId() gave, got ${show(id)}`);
+    throw new TsambaTypeError(
+      'E_NCCL_ARGUMENT',
+      `nccl.init: id must be the result of nccl.uniqueId(), got ${show(id)}`,
+    );
   }
   return Uint8Array.from({ length: ID_BYTES }, (_, k) => Number.parseInt(id.slice(2 * k, 2 * k + 2), 16));
 }

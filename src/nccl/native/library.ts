@@ -52,7 +52,7 @@ export interface Nccl extends Functions {
 const OLDEST_VERSION = 21_000;
 
 const HELP =
-  'Install it with pip install nvidia-nccl-cu13 (or -cu12, as your driver has it) or as libnccl2 of the system, or say in TSAMBA_NCCL_LIBRARY where libnccl.so.2 is. ' +
+  'Install it with pip install nvidia-nccl-cu13 (or -cu12, to match your driver) or as the system package libnccl2, or set TSAMBA_NCCL_LIBRARY to the path of libnccl.so.2. ' +
   "Without it, transport: 'reference' (TSAMBA_NCCL_TRANSPORT=reference) runs the same program, slowly";
 
 /** What is tried, in order. */

@@ -88,7 +88,7 @@ export class Watch {
     this.#used.clear();
   }
 
-  /** The communicator is gone. Twice is a no-op. */
+  /** The communicator is gone. Calling it again does nothing. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

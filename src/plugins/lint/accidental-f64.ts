@@ -11,7 +11,7 @@ export const accidentalF64: Rule = kernelRule(
   'Disallow fractions whose type falls to f64 because nothing decides it',
   {
     undecided:
-      '`{{text}}` is computed in f64: no array, cast or option of this kernel says which float is meant. Write `f32({{text}})` where it begins, or give jit ' +
+      '`{{text}}` is computed in f64: no array, cast or option of this kernel determines its float type. Write `f32({{text}})` where it begins, or give jit ' +
       "`{ defaultFloat: 'f32' }`; `{ defaultFloat: 'f64' }` says that f64 is meant.",
   },
   (kernel, context) => {

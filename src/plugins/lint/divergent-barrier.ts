@@ -10,7 +10,7 @@ export const divergentBarrier: Rule = kernelRule(
   'Disallow barriers that only some threads of a block reach',
   {
     divergent:
-      'Only some threads of the block reach this barrier: `{{condition}}` depends on the thread, and the others wait for ever. ' +
+      'Only some threads of the block reach this barrier: `{{condition}}` depends on the thread, and those that reach it would wait forever. ' +
       'Move the barrier out of the {{what}}, and leave inside what only some threads do.',
   },
   (kernel, context) => {

@@ -11,7 +11,7 @@ export const missingGuard: Rule = kernelRule(
   'Require a comparison before the index of a thread reaches an array',
   {
     unguarded:
-      '`{{name}}` indexes `{{array}}` and is never compared with its length: threads come in blocks, so more run than were asked for. ' +
+      '`{{name}}` indexes `{{array}}` and is never compared with its length: threads come in blocks, so more run than you asked for. ' +
       'Write `if ({{name}} < {{array}}.length)`.',
   },
   (kernel, context) => {

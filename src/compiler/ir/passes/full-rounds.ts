@@ -199,7 +199,7 @@ class Copier {
 
 // ---------------------------------------------------------------- what differs within a row
 
-/** By `Var.id`: all values of a variable, undefined for what is no expression. */
+/** By `Var.id`: all values of a variable, undefined for anything that is not an expression. */
 type Assignments = ReadonlyMap<number, readonly (Expr | undefined)[]>;
 
 function assignmentsOf(kernel: Kernel, { entry }: Liveness): Assignments {

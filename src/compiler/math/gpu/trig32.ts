@@ -94,7 +94,7 @@ export function cos(x: Expr): Expr {
   return reducing(abs(x), ({ r, quadrant }) => sinAt(r, add(quadrant, 1)));
 }
 
-/** Both, from one reduction; the same bits as each by itself. */
+/** Both, from one reduction; the same bits as each separately. */
 export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
   const a = abs(x);
   const of = (r: Expr, quadrant: Expr): [Expr, Expr] => {

@@ -177,7 +177,7 @@ export function cos(x: Expr): Expr {
   return sum(sinPair(r, add(quadrant, i32(1))));
 }
 
-/** Both, from one reduction; the same bits as each by itself. */
+/** Both, from one reduction; the same bits as each separately. */
 export function sincos(x: Expr): readonly [sine: Expr, cosine: Expr] {
   const { r, quadrant } = reduced(abs(x));
   const parts = both(r);
