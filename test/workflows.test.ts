@@ -19,7 +19,9 @@ interface Step {
 
 interface Job {
   readonly 'runs-on': string;
+  readonly 'timeout-minutes'?: number;
   readonly needs?: string;
+  readonly container?: string;
   readonly steps: readonly Step[];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
@@ -84,7 +86,57 @@ it('tests on each system with each Node.js', () => {
   expect(jobs.runtimes.strategy?.matrix.runtime).toEqual(['bun', 'deno']);
 });
 
-it('builds and checks the site at each change, with all versions, under the path that it is published under', () => {
+it("installs Debian's packages on Debian", () => {
+  const all = workflows.flatMap(([, { jobs }]) => Object.values(jobs));
+  const installing = all.filter(({ steps }) => steps.some(({ run }) => run?.includes('.ci/run')));
+  expect(installing.length).toBeGreaterThan(0);
+  for (const { container } of installing) expect(container).toMatch(/-bookworm$/);
+});
+
+it('runs other programs and operations each night', () => {
+  const { jobs } = Object.fromEntries(workflows)['nightly.yml'];
+  const lines = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
+  for (const line of lines.filter((each) => /npm run (fuzz|soak)/.test(each))) {
+    expect(line).toContain('--seed ${{ github.run_number }}');
+  }
+  expect(lines.filter((each) => each.startsWith('npm run soak'))[0]).toMatch(/--minutes [2-5]\d /);
+});
+
+it('gives each job a limit of time, and writes to nothing but what its permissions name', () => {
+  for (const [file, { jobs, permissions }] of workflows) {
+    for (const [name, job] of Object.entries(jobs)) {
+      // What stands in the workflow's permissions holds for every job.
+      const granted = { ...(permissions as Record<string, string>), ...job.permissions };
+      const run = job.steps.map((step) => step.run ?? '').join('\n');
+      const wanted: [RegExp, string, string][] = [
+        [/gh release create|git push/, 'contents', 'write'],
+        [/gh workflow run/, 'actions', 'write'],
+        [/gh pr create/, 'pull-requests', 'write'],
+        [/--provenance/, 'id-token', 'write'],
+      ];
+      for (const [command, permission, level] of wanted) {
+        if (command.test(run)) expect(granted[permission], `${file}, ${name}: ${permission}`).toBe(level);
+      }
+      if (/\bgh /.test(run)) {
+        for (const step of job.steps) if (/\bgh /.test(step.run ?? '')) expect(step.env?.GH_TOKEN).toBeTruthy();
+      }
+      expect(job['timeout-minutes'], `${file}, ${name}`).toBeGreaterThan(0);
+    }
+  }
+});
+
+it('writes no value of an event into a script, where it would be run', () => {
+  for (const [file, { jobs }] of workflows) {
+    for (const { steps } of Object.values(jobs)) {
+      for (const { run = '' } of steps) {
+        const values = Array.from(run.matchAll(/\$\{\{\s*([\w.-]+)/g), ([, value]) => value);
+        for (const value of values) expect(value, file).toMatch(/^(matrix\.\w+|github\.run_number)$/);
+      }
+    }
+  }
+});
+
+it('builds the site at each change, with all versions, under the path that it is published under', () => {
   const { build, deploy } = Object.fromEntries(workflows)['site.yml'].jobs;
   const [made, checked] = ['npm run site:versions', 'npm run site:check -- --versions'].map((line) =>
     build.steps.find(({ run }) => run === line),

@@ -3,7 +3,7 @@
  * Steps of a release (docs/releasing.md).
  *
  *   node tools/release.mjs version   the version that changesets have raised becomes a heading of CHANGELOG.md and goes into package-lock.json
- *   node tools/release.mjs fields    the public addresses go into package.json; refuses where one is not known, and where the tag is not the version
+ *   node tools/release.mjs fields    the public addresses go into package.json; refuses if one is not known, if the tag is not the version, and if CHANGELOG.md says nothing of it
  *   node tools/release.mjs notes     prints what CHANGELOG.md says of this version
  *
  * Public addresses are in tools/public.json and nowhere else. What is null there comes from the workflow that runs this, which knows its repository.
@@ -68,6 +68,8 @@ function version() {
 function fields() {
   const own = read('package.json');
   checkTag(own.version, process.env);
+  // The notes of the release are wanted once the package is published: too late to find that there are none.
+  if (process.env.GITHUB_REF_TYPE === 'tag') notesOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), own.version);
   write('package.json', { ...own, ...publicFields(read('tools/public.json'), process.env) });
 }
 
