@@ -231,7 +231,7 @@ describe.skipIf(library === undefined)('DLPack', () => {
         [3, 4, 5],
       ]);
       a.set(9, 1, 1);
-      expect(() => cuda.fromDlpack(pointer, { version: 0 })).toThrow(/already taken/);
+      expect(() => cuda.fromDlpack(pointer, { version: 0 })).toThrow(/already consumed/);
       using d = cuda.toDevice(a as NDArray<number, 2>);
       expect(d.get(1, 1)).toBe(9);
       expect(deleted()).toBe(before);

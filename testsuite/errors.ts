@@ -449,7 +449,7 @@ export const errors: readonly ConformanceTest[] = chapter('errors in kernels', {
     },
     [vec],
     // A minifier makes conditions of such returns.
-    { code: 'K401', message: /passed over by a return|under a condition/ },
+    { code: 'K401', message: /skipped by a return|under a condition/ },
   ),
   'what a block computes together under a condition': refused(
     (a: Vec<f32>) => {

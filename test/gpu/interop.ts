@@ -235,7 +235,7 @@ function dlpack(): void {
     const taken = cuda.fromDlpack(pointer, { version }) as DeviceNDArray;
     same(taken.readOnly, version === 1, 'read-only');
     sameElements(taken.copyToHost(), [2, 1, 0, 5, 4, 3]);
-    throws(() => cuda.fromDlpack(pointer, { version }), /already taken/, 'E_DLPACK_USED');
+    throws(() => cuda.fromDlpack(pointer, { version }), /already consumed/, 'E_DLPACK_USED');
     taken.dispose();
     cuda.currentContext().deallocations.clear();
     same(deletions, version + 1, 'deletions');

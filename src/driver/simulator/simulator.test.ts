@@ -172,8 +172,8 @@ describe('the simulator reports', () => {
     b.global('i32', 'y');
     const some = b.build([ifElse(lt(tid, i32(3)), [barrier(on(SOURCE, 12))])]);
     expect(run(some, 8).fault).toBe(
-      'kernel k: divergent barrier: 3 threads wait at the barrier of kern:12:1, 5 have ended without it; the first that ' +
-        'waits stands at block (0,0,0), thread (0,0,0)\n  --> kern:12:1',
+      'kernel k: divergent barrier: 3 threads wait at the barrier of kern:12:1, 5 have ended without it; the first one ' +
+        'waiting is at block (0,0,0), thread (0,0,0)\n  --> kern:12:1',
     );
     const two = b.build([ifElse(lt(tid, i32(3)), [barrier(on(SOURCE, 12))], [barrier(on(SOURCE, 14))])]);
     expect(run(two, 4).fault).toContain(
