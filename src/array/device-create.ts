@@ -262,7 +262,7 @@ function checkDType(own: DType, asked: DType | undefined): void {
 
 /**
  * The device array that a value is or has: of a mapped or managed array its own, of an object with a CUDA array interface a view of
- * its memory, which is taken to be on the device of `context`. Undefined for what is no device memory.
+ * its memory, which is taken to be on the device of `context`. Undefined for anything that is not device memory.
  */
 export function deviceOf(value: unknown, context: Context): DeviceNDArray | undefined {
   const own = ownDevice(value);

@@ -60,7 +60,7 @@ export function dlpackFfi(call: string): Ffi {
   return ffi;
 }
 
-/** Throws TypeError for what is no version. */
+/** Throws TypeError for anything that is not a version. */
 export function checkDlpackVersion(call: string, version: unknown): asserts version is DlpackVersion {
   if (version === 0 || version === 1) return;
   throw new TsambaTypeError(

@@ -407,7 +407,7 @@ export type SmartArray<T = Scalar, R extends number = number> = Smart<T, R>;
 export interface SmartArrayConstructor {
   /**
    * Of an array: a host array of any layout, nested arrays, a device array or another smart array, copied unless `copy` is false.
-   * @throws TypeError for anything that is not an array, RangeError for a `where` that is no side.
+   * @throws TypeError for anything that is not an array, RangeError for a `where` that is not a side.
    */
   new <T, R extends number>(
     object: NDArray<T, R> | DeviceNDArray<T, R> | Smart<T, R>,

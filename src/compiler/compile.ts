@@ -43,7 +43,7 @@ function inferTypes(fn: CapturedFunction, args: readonly ArgType[], options: Com
   return { context, body, apart, ranges };
 }
 
-/** The types of what a kernel passes to `takeResult`: none of what is no number, two of a complex one. Throws as `compileKernel` does. */
+/** The types of what a kernel passes to `takeResult`: none of what is not a number, two of a complex one. Throws as `compileKernel` does. */
 export function resultTypes(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): ValueType[] {
   const taken = inferTypes(fn, args, options).ranges.filter(({ local }) => local.name === RESULT);
   return taken.map(({ type }) => machine(type ?? 'int', options.indexBits, options.defaultFloat));

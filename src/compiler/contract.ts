@@ -41,7 +41,7 @@ export type ArgType =
       readonly readonly?: boolean | undefined;
     }
   /**
-   * A JavaScript number: polymorphic, typed by its uses. `only`: one that is no integer, so that they make it a float, or an integer of 32 bits
+   * A JavaScript number: polymorphic, typed by its uses. `only`: one that is not an integer, so that they make it a float, or an integer of 32 bits
    * beyond i32, which is u32.
    */
   | { readonly kind: 'number'; readonly only?: NumberKind }

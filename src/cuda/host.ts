@@ -197,8 +197,8 @@ export const mappedArrayLike: MappedArrayLike = /* @__PURE__ */ mappedArrayLikeO
 export const managedArray: ManagedArray = /* @__PURE__ */ managedArrayOf(cudaDevices);
 
 /**
- * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be given twice, and be pinned
- * already. With a function last, runs that (sync or async) and gives what it gives. Numba: `with cuda.pinned(*arylist)`.
+ * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be passed twice, or be pinned
+ * already. With a function as the last argument, runs it (sync or async) and returns its result. Numba: `with cuda.pinned(*arylist)`.
  * @throws TypeError for anything that is not a host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
  * @example
  * const x = Float32Array.of(1, 2);
@@ -237,7 +237,7 @@ export const mapped: Mapped = /* @__PURE__ */ mappedOf(cudaDevices);
 export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDevices);
 
 /**
- * Makes a kernel of a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
+ * Makes a kernel from a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
  * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
  * @example
  * const scale = cuda.jit((y: Vec<f32>, k: number) => {
@@ -339,7 +339,7 @@ export const currentDevice: () => Device = /* @__PURE__ */ currentDeviceOf(cudaD
 export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(cudaDevices);
 
 /**
- * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
+ * As `selectDevice`, with a promise: for any device, including those that cannot be opened while the program waits.
  * @throws NotSupportedError when there is no such device, RangeError for an unknown name.
  * @example
  * const device = await cuda.open('cpu');
@@ -391,7 +391,7 @@ export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronize
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cudaDevices);
 
 /**
- * Runs `body` (sync or async) and tells what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
+ * Runs `body` (sync or async) and reports what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
  * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
  * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
  * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.
@@ -425,7 +425,7 @@ export const profileStart: () => void = /* @__PURE__ */ profileOf(cudaDevices, '
 export const profileStop: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'profileStop', false);
 
 /**
- * Has a profiler record until the result is disposed, or until `body` (sync or async) is done. Numba: `cuda.profiling()`.
+ * Has a profiler record until the result is disposed of, or until `body` (sync or async) is done. Numba: `cuda.profiling()`.
  * @example
  * cuda.profiling(() => {
  *   cuda.deviceArray(4, f32).dispose(); // recorded
@@ -434,7 +434,7 @@ export const profileStop: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'p
 export const profiling: Profiling = /* @__PURE__ */ profilingOf(cudaDevices);
 
 /**
- * Puts off all freeing on the current context until the result is disposed, or until `body` (sync or async) is done. Nests.
+ * Puts off all freeing on the current context until the result is disposed of, or until `body` (sync or async) is done. Nests.
  * Leaving frees nothing by itself: the next deallocation beyond the limits does. While it is in force, running out of memory
  * cannot free what is pending. Numba: `defer_cleanup()`.
  * @example

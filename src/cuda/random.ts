@@ -19,7 +19,7 @@ export interface Random {
   /**
    * `n` generators in device memory, one for each thread: `const states = cuda.random.createXoroshiro128pStates(n, seed)`. A kernel takes them as
    * `XoroshiroStates`. The same on every device, and in Numba. Numba: `create_xoroshiro128p_states(n, seed, subsequence_start, stream)`.
-   * @throws TypeError for a seed that is no integer, RangeError for a negative `n`, OutOfMemoryError.
+   * @throws TypeError for a seed that is not an integer, RangeError for a negative `n`, OutOfMemoryError.
    * @example
    * const states = cuda.random.createXoroshiro128pStates(1024, 42);
    * console.log(states.size); // 1024
@@ -96,7 +96,7 @@ export interface Random {
   readonly xoroshiro128pNormalFloat64: typeof xoroshiro128pNormalFloat64;
   /**
    * A generator on the current device, whose methods fill arrays: `rng.random(1000)`. NumPy's `Generator(Philox(seed))`, with its numbers where a device can draw them in parallel.
-   * @throws TypeError for a seed that is no integer, RangeError for a negative one.
+   * @throws TypeError for a seed that is not an integer, RangeError for a negative one.
    * @example
    * const rng = cuda.random.generator(42);
    * const dice = rng.integers(1, 7, [2, 3]);

@@ -158,11 +158,11 @@ export interface Program {
   readonly launchBounds?: number | undefined;
   /** Blocks of so many threads that a multiprocessor shall hold at least, at the price of registers; no matter where there is no occupancy. */
   readonly minBlocks?: number | undefined;
-  /** Blocks of a cluster; no matter where there are none. */
+  /** Blocks of a cluster; no matter if there are none. */
   readonly cluster?: Dim3 | undefined;
   /** Percent of the memory that caches and shared memory share that should be shared; no matter where it is not divided. */
   readonly sharedCarveout?: number | undefined;
-  /** Registers of a thread at most; no matter where there are none. */
+  /** Registers of a thread at most; no matter if there are none. */
   readonly maxRegisters?: number | undefined;
   /** Whether code names lines of the author's file, for profilers, debuggers and sanitizers; undefined: where one of these has started the process. */
   readonly lineInfo?: boolean | undefined;
@@ -437,7 +437,7 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   /** Gives freed memory back to the device that the driver keeps where nobody else can have it; absent where it keeps none so. */
   trim?(): void;
 
-  /** Tells a profiler that watches the process that what follows is to be recorded, or no more; absent where there are none. */
+  /** Tells a profiler that watches the process that what follows is to be recorded, or no more; absent if there are none. */
   profile?(on: boolean): void;
 
   /** What the device shares with a page; absent elsewhere. */
@@ -547,7 +547,7 @@ export interface OfflineCode extends Pick<DeviceDriver, 'checkedByDefault' | 'co
   readonly target: string;
   /** The architecture that is meant where none is named, such as `sm_90`; absent where code is for none. */
   readonly usualArch?: string | undefined;
-  /** The code as text. Throws RangeError for what is no architecture, NotSupportedError where a tool is missing. */
+  /** The code as text. Throws RangeError for anything that is not an architecture, NotSupportedError where a tool is missing. */
   show(program: Program, arch: string | undefined): string;
 }
 

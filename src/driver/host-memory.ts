@@ -442,7 +442,7 @@ export function maxThreads({ launchBounds }: Program): number {
   return Math.min(launchBounds ?? maxThreadsPerBlock, maxThreadsPerBlock);
 }
 
-/** A pointer as a plain number; anything that is no address of ours is an error. */
+/** A pointer as a plain number; anything that is not an address of ours is an error. */
 export function addressOf(pointer: Pointer, api: string): number {
   const address = Number(pointer);
   if (Number.isSafeInteger(address) && address > 0) return address;

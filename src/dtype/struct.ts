@@ -31,7 +31,7 @@ export type Struct<D> = D extends DType<infer T> ? Plain<T> : never;
 export type StructValue<F> = { -readonly [K in keyof F]: Plain<ValueOf<F[K]>> };
 
 /**
- * A record type with the given fields in the order written. Throws TypeError for no fields, for a field that is no dtype, and
+ * A record type with the given fields in the order written. Throws TypeError for no fields, for a field that is not a dtype, and
  * for a field name that JavaScript would move to the front (`'0'`). NumPy's `np.dtype([...], align=)`.
  */
 export function struct<const F extends Readonly<Record<string, DTypeLike>>>(

@@ -115,7 +115,7 @@ export function readText(view: DataView, offset: number, dtype: TextDType): stri
     .join('');
 }
 
-/** Writes a string, and zeros behind it. Throws TypeError for what is no string, RangeError for one that does not fit. */
+/** Writes a string, and zeros behind it. Throws TypeError for anything that is not a string, RangeError for one that does not fit. */
 export function writeText(view: DataView, offset: number, dtype: TextDType, value: unknown): void {
   if (typeof value !== 'string') {
     throw new TsambaTypeError('E_CONVERT', `an element of ${dtype.name} must be a string, got ${show(value)}`);

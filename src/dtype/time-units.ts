@@ -23,12 +23,12 @@ export function isTimeUnit(unit: unknown): unit is TimeUnit {
   return TIME_UNITS.some((known) => known === unit);
 }
 
-/** How many months a unit has; undefined for one that is no number of them. */
+/** How many months a unit has; undefined for one that is not a number of them. */
 export function monthsIn(unit: TimeUnit): bigint | undefined {
   return unit === 'Y' ? 12n : unit === 'M' ? 1n : undefined;
 }
 
-/** How long a unit is that is no number of months. */
+/** How long a unit is that is not a number of months. */
 export function nanosecondsIn(unit: TimeUnit): bigint {
   if (unit === 'Y' || unit === 'M') throw new Error(`${unit} has no fixed length`);
   return NANOSECONDS[unit];

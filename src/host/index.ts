@@ -59,7 +59,7 @@ export function processId(): number {
   return attempt(() => globalThis.process?.pid) ?? 0;
 }
 
-/** The number of this worker thread; 0 for the main thread, and where there are none. */
+/** The number of this worker thread; 0 for the main thread, and if there are none. */
 export function threadNumber(): number {
   return findNodeModule('node:worker_threads')?.threadId ?? 0;
 }

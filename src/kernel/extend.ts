@@ -20,7 +20,7 @@ const TARGETS = ['ptx', 'opencl', 'hip'] as const;
 
 /** Options of `defineIntrinsic`. */
 export interface DefineIntrinsic<F extends DeviceFunction> {
-  /** As messages call it: `'mylib.median'`. */
+  /** The name in messages: `'mylib.median'`. */
   readonly name: string;
   /** The types that it computes in, operands and result alike; default: all of i32, u32, i64, u64, f32, f64. */
   readonly types?: readonly (ValueName | { readonly name: string })[] | undefined;

@@ -1,5 +1,5 @@
 /**
- * The specialisations that one call needs, in order: a number argument that is no integer makes a form of the kernel that takes a
+ * The specialisations that one call needs, in order: a number argument that is not an integer makes a form of the kernel that takes a
  * float, one beyond 32 bits a wider form, one that only a 32-bit word holds a form of words.
  *
  * How a form is come by differs (compiled now, by a promise, or only looked up); which ones are asked for is said here alone.

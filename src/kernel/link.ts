@@ -27,7 +27,7 @@ export interface LinkCode {
   readonly opencl?: string;
   /** HIP C++. */
   readonly hip?: string;
-  /** What messages call it. */
+  /** The name in messages. */
   readonly name?: string;
   /**
    * Called with each module that has the code, when a CUDA driver has loaded it and before a kernel of it runs: to set variables of it, say. Of code that is linked

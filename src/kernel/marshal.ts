@@ -167,7 +167,7 @@ export class Marshaller {
   }
 
   /**
-   * The types of these arguments with numbers marked that are no integers and have an integer type here; undefined where there are none.
+   * The types of these arguments with numbers marked that are not integers and have an integer type here; undefined where there are none.
    * The uses of such a number make it a float.
    */
   fractions(args: readonly Valued[]): readonly ArgType[] | undefined {
@@ -178,7 +178,7 @@ export class Marshaller {
     );
   }
 
-  /** In the same way those of numbers that are no i32 but u32, `seed` with 0xdeadbeef for one; undefined where there are none. */
+  /** In the same way those of numbers that are not i32 but u32, `seed` with 0xdeadbeef for one; undefined if there are none. */
   words(args: readonly Valued[]): readonly ArgType[] | undefined {
     return this.#marked(args, 'word', (value, type) => type === 'i32' && isWord(value));
   }

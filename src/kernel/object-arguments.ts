@@ -15,7 +15,7 @@ export interface ObjectParts {
 }
 
 /**
- * The parts of an object that a kernel can take: its own enumerable fields, in their order. Undefined for what is no plain object and
+ * The parts of an object that a kernel can take: its own enumerable fields, in their order. Undefined for anything that is not a plain object and
  * of no class of the program: a Map, a Date, a Promise.
  */
 export function objectParts(value: object): ObjectParts | undefined {

@@ -18,7 +18,7 @@ const OPTIONS: Omit<CompileOptions, 'name'> = {
 
 const takeResult = /* @__PURE__ */ intrinsic<(value: unknown) => void>('takeResult');
 
-/** The dtype of what a function gives: numbers as they are in expressions; undefined where it is no number. Throws KernelError. */
+/** The dtype of what a function gives: numbers as they are in expressions; undefined where it is not a number. Throws KernelError. */
 export function resultTypeOf({ fn, name }: UserFunction, args: readonly ArgType[]): DType | undefined {
   const captures = { takeResult, op: fn };
   const probe =

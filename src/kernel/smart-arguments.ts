@@ -106,7 +106,7 @@ export async function refreshHosts({ found }: SmartArguments): Promise<void> {
   await Promise.all(found.map(({ array }) => array.refreshReferenced()));
 }
 
-/** As `markWritten`, for arguments that are no tuples. */
+/** As `markWritten`, for arguments that are not tuples. */
 export function markAll(args: readonly unknown[], written: ReadonlySet<string>, stream: Stream | undefined): void {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i];

@@ -18,7 +18,7 @@ export function resolveOrder(layout: StridedLayout, order: unknown = 'C'): Order
 }
 
 /**
- * The new shape of `size` elements, with one length given as -1 worked out. Throws TypeError for what is no integer,
+ * The new shape of `size` elements, with one length given as -1 worked out. Throws TypeError for anything that is not an integer,
  * RangeError when the sizes differ or the unknown length does not come out whole.
  */
 export function inferShape(newShape: ShapeLike, size: number): number[] {

@@ -38,7 +38,7 @@ export function formatShape(shape: readonly number[]): string {
 }
 
 /**
- * The shape as an array of numbers. Throws TypeError for what is no integer, RangeError for negative lengths and for arrays
+ * The shape as an array of numbers. Throws TypeError for anything that is not an integer, RangeError for negative lengths and for arrays
  * whose size in bytes is beyond 2^53.
  */
 export function normalizeShape(shape: ShapeLike, itemSize = 1): number[] {

@@ -16,7 +16,7 @@ export interface Given {
   readonly onDevice: boolean;
 }
 
-/** Reads an operand; JavaScript arrays are f64 or i64. Throws TypeError for numbers and what is no array. */
+/** Reads an operand; JavaScript arrays are f64 or i64. Throws TypeError for numbers and what is not an array. */
 export function givenArray(place: Workplace, value: unknown, what: string): Given {
   const operand: Operand = place.read(value, what);
   if (operand.kind === 'nested') return { array: place.nested(operand.value, undefined), onDevice: false };
@@ -37,7 +37,7 @@ export class Converter {
     this.#times = new Universal(jit, { fn: (x: number, y: number) => x * y, name: 'matmul' }, 2, undefined);
   }
 
-  /** The type of a product: that of both, or that of `x * y` where they differ or are narrow integers. Throws TypeError for what is not multiplied. */
+  /** The type of a product: that of both, or that of `x * y` where they differ or are narrow integers. Throws TypeError for anything that is not multiplied. */
   typeOf(place: Workplace, arrays: readonly DeviceNDArray[]): DType {
     const [first, ...others] = arrays.map(({ dtype }) => dtype) as [DType, ...DType[]];
     const wrong = arrays.find(

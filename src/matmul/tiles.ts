@@ -44,7 +44,7 @@ export interface TileSpec {
   readonly tile: Tile;
 }
 
-/** A type, and vectors of it: of one lane where there are none. */
+/** A type, and vectors of it: of one lane if there are none. */
 export interface Elements {
   readonly type: DType;
   readonly vector: DType;

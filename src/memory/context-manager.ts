@@ -23,7 +23,7 @@ export function contextManager(exit: () => void): Leavable {
   return { dispose, [Symbol.dispose]: dispose };
 }
 
-/** Throws TypeError for a body that is no function, before anything has begun. */
+/** Throws TypeError for a body that is not a function, before anything has begun. */
 export function checkBody(what: string, body: unknown): void {
   if (typeof body === 'function') return;
   throw new TsambaTypeError(

@@ -27,7 +27,7 @@ export interface Open {
   (kind: DeviceKind, index?: number): Promise<Device>;
 }
 
-/** Puts off freeing until the result is disposed, or until the body is done. */
+/** Puts off freeing until the result is disposed of, or until the body is done. */
 export interface DeferCleanup {
   (): Leavable;
   <R>(body: () => R): R;
@@ -80,7 +80,7 @@ export function takeProfileOf(devices: DeviceSelection): TakeProfile {
   });
 }
 
-/** Has a profiler record until the result is disposed, or until the body is done. */
+/** Has a profiler record until the result is disposed of, or until the body is done. */
 export interface Profiling {
   (): Leavable;
   <R>(body: () => R): R;

@@ -35,7 +35,7 @@ export interface Device {
   /** The newest version that the hardware's driver supports, `CUDA 13.0`; undefined where there is no such driver. */
   readonly driverVersion: string | undefined;
   /**
-   * Makes this the current device of the namespace that it was got from, until the result is disposed, or until `body`, sync or async, is
+   * Makes this the current device of the namespace that it was got from, until the result is disposed of, or until `body`, sync or async, is
    * done; also when it throws. The one that was current then is again. Numba: `with cuda.gpus[i]:`.
    */
   activate(): Leavable;

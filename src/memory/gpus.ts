@@ -38,7 +38,7 @@ export function isAvailable(): boolean {
 }
 
 /**
- * Prints what devices there are and returns whether an NVIDIA GPU is among them. Numba: `detect()`.
+ * Prints the devices that there are, and returns whether one of them is an NVIDIA GPU. Numba: `detect()`.
  * @example
  * const found: boolean = cuda.detect();
  */

@@ -39,7 +39,7 @@ export class Turns {
     }
   }
 
-  /** Resolves when the calls that wait now have been enqueued; at once where there are none. */
+  /** Resolves when the calls that wait now have been enqueued; at once if there are none. */
   afterThem(): Promise<unknown> | undefined {
     return this.waiting === 0 ? undefined : this.#last;
   }

@@ -80,7 +80,7 @@ interface PackedRuns extends Pick<RunReduction, 'loadKeys' | 'loadValues'> {
   readonly count: number;
 }
 
-/** Vectors of both, where they have equally many elements in one; what is no array is read one by one beside vectors of keys. */
+/** Vectors of both, where they have equally many elements in one; what is not an array is read one by one beside vectors of keys. */
 function packedRuns(operator: Operator, by: Input, input: Input): PackedRuns | undefined {
   const keys = packedOf(by.array);
   if (keys === undefined) return undefined;

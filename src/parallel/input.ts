@@ -55,7 +55,7 @@ export function arrayOf(place: Workplace, x: unknown, what: string): DeviceNDArr
   );
 }
 
-/** Undefined for objects that are no arrays. */
+/** Undefined for objects that are not arrays. */
 function read(place: Workplace, x: object, what: string): Operand | undefined {
   try {
     return place.read(x, what);
@@ -85,7 +85,7 @@ export function integersOf(place: Workplace, x: unknown, what: string): Input {
 }
 
 /**
- * Integers that say which of `length` elements are meant, as kernels compute with indices: those of 64 bits become numbers, and what is no place of an element does not become one; those without
+ * Integers that say which of `length` elements are meant, as kernels compute with indices: those of 64 bits become numbers, and what is not a place of an element does not become one; those without
  * a sign get one, so that steps may be negative.
  */
 export function indexing(places: Input, length: number): Input {
@@ -284,7 +284,7 @@ function dtypeOf(place: Workplace, recipe: Recipe, sources: readonly Input[]): D
   return resultOf(place, recipe.fn, recipe.name, [first.dtype]);
 }
 
-/** The dtype of what a function gives for elements of some dtypes. Throws TypeError where it is no number: then it must be said. */
+/** The dtype of what a function gives for elements of some dtypes. Throws TypeError where it is not a number: then it must be given. */
 export function resultOf(
   place: Workplace,
   fn: (...args: never[]) => unknown,

@@ -194,7 +194,7 @@ function shuffled(input: Input, seed: number): Input {
   return { ...input, argument, read, array: undefined };
 }
 
-/** A permutation of 4 to the power of `half` numbers; what is no place is permuted again until it is one. */
+/** A permutation of 4 to the power of `half` numbers; what is not a place is permuted again until it is one. */
 function readShuffled(inner: Read, isLong: boolean): Read {
   const captures = { inner, u32, i32, isLong, rounds: 8 };
   return deviceFunction(

@@ -52,7 +52,7 @@ interface Masks<B> {
 
 const MADE = new Map<string, RadixKeys>();
 
-/** How a dtype's elements are sorted by their bits; undefined where they are no numbers of up to 64 bits. */
+/** How a dtype's elements are sorted by their bits; undefined where they are not numbers of up to 64 bits. */
 export function radixKeysOf(dtype: DType, descending: boolean): RadixKeys | undefined {
   const row = Object.hasOwn(SCALARS, dtype.name) ? SCALARS[dtype.name as ScalarName] : undefined;
   if (row === undefined) return undefined;

@@ -8,7 +8,7 @@ import { show } from '../show.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 import type { Operator } from './operator.ts';
 
-/** What a kernel takes for a first value; undefined for none. Throws TypeError for what is not a value of the type. */
+/** What a kernel takes for a first value; undefined for none. Throws TypeError for anything that is not a value of the type. */
 export function initOf(init: unknown, type: DType): unknown {
   if (init === undefined) return undefined;
   const { kind, fields, itemSize } = type;

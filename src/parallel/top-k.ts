@@ -46,7 +46,7 @@ export interface TopK {
  * The `k` greatest elements in descending order, or with `descending: false` the least in ascending order, and where they are. Of equal elements the first ones.
  * NaN comes after all numbers in both. As many as there are, if these are fewer than `k`. Options as of `sort`. CUB: `DeviceTopK`.
  *
- * @throws RangeError for a `k` that is no integer from 0 on.
+ * @throws RangeError for a `k` that is not a non-negative integer.
  * @example
  * import { topK } from 'tsamba/parallel';
  *

@@ -33,12 +33,12 @@ export interface MakeStates {
   /**
    * `n` generators on the device, one for each thread; the same on every device, and in Numba. Numba: `create_xoroshiro128p_states(n, seed,
    * subsequence_start, stream)`.
-   * @throws TypeError for a seed that is no integer, RangeError for a negative `n`, OutOfMemoryError.
+   * @throws TypeError for a seed that is not an integer, RangeError for a negative `n`, OutOfMemoryError.
    */
   create(n: number, seed: Seed, options?: StatesOptions): States;
   /**
    * Makes the generators of an array anew. Numba: `init_xoroshiro128p_states(states, seed, subsequence_start, stream)`.
-   * @throws TypeError for an array that holds no states, or a seed that is no integer.
+   * @throws TypeError for an array that holds no states, or a seed that is not an integer.
    */
   init(states: States, seed: Seed, options?: StatesOptions): void;
   /** As `create`, for devices that only answer through promises. */

@@ -134,7 +134,7 @@ function typeToReduceIn(dtype: DType): DType {
   return dtype.kind === 'f' || rowOf(dtype.name as ScalarName).value === 'f32' ? f32 : i32;
 }
 
-/** Values that are no real numbers are what the operator gives; of records a copy, which does not change with the element. */
+/** Values that are not real numbers are what the operator gives; of records a copy, which does not change with the element. */
 const asIs: Operation['cast'] = (value) => value;
 const copied: Operation['cast'] = (value) => ({ ...(value as object) }) as never;
 

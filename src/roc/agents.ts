@@ -5,7 +5,7 @@ import { lazyList } from '../memory/lazy-list.ts';
 import { type Agent, places, rocDevices } from './devices.ts';
 
 /**
- * The devices of `roc`: those by OpenCL and HIP, NVIDIA GPUs, the CPU device and the simulator. `roc.agents[0].activate(() => …)` computes
+ * The devices of `roc`: OpenCL and HIP devices, NVIDIA GPUs, the CPU device and the simulator. `roc.agents[0].activate(() => …)` computes
  * on one. Numba: `roc.agents`.
  * @example
  * console.log(roc.agents.some(({ kind }) => kind === 'cpu')); // true

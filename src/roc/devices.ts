@@ -35,7 +35,7 @@ export function places(): Place[] {
 }
 
 /**
- * Whether there is a device by OpenCL or HIP. Never throws. Numba: `roc.is_available()`.
+ * Whether there is an OpenCL or HIP device. Never throws. Numba: `roc.is_available()`.
  * @example
  * if (!roc.isAvailable()) console.log('without a GPU the CPU device computes');
  */

@@ -109,7 +109,7 @@ export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDev
 export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevices);
 
 /**
- * As `selectDevice`, by a promise: for any device, also one that cannot be opened while the program waits.
+ * As `selectDevice`, with a promise: for any device, including those that cannot be opened while the program waits.
  * @throws NotSupportedError when there is no such device, RangeError for an unknown kind.
  * @example
  * const device = await roc.open('cpu');
@@ -160,7 +160,7 @@ export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronize
 export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(rocDevices);
 
 /**
- * Runs `body` (sync or async) and tells what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
+ * Runs `body` (sync or async) and reports what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
  * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
  * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
  * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.

@@ -89,7 +89,7 @@ function deregisterArrays(...arrays: readonly HostArrayLike[]): void {
   leaveAll(found);
 }
 
-/** The arguments of a launch with registered arrays as the device reaches them; the same object where there are none. */
+/** The arguments of a launch with registered arrays as the device reaches them; the same object if there are none. */
 export function inPlace(args: readonly unknown[], context: Context): readonly unknown[] {
   if (entries.length === 0) return args;
   let changed = false;

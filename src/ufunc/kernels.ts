@@ -19,7 +19,7 @@ type All = readonly [Looping, ...Looping[]];
 type Numbers = readonly Value[] | undefined;
 type Operator = (...args: Value[]) => Value;
 
-/** Takes the arrays of a loop, the first of which is written where there are results, and what is no array. */
+/** Takes the arrays of a loop, the first of which is written where there are results, and what is not an array. */
 export type LoopKernel = Kernel<readonly unknown[]>;
 
 /** What stands at a place of the loops. `r` counts all axes but the last, `i` the last. */

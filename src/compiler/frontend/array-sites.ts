@@ -29,7 +29,7 @@ import {
   type View,
 } from './values.ts';
 
-/** The numbers, complex numbers or vectors of nested tuples, row by row; undefined where they are no rectangle of these. */
+/** The numbers, complex numbers or vectors of nested tuples, row by row; undefined where they are not a rectangle of these. */
 interface Rectangle {
   readonly shape: readonly number[];
   readonly items: readonly Value[];

@@ -57,7 +57,7 @@ function like(a: TExpr, b: TExpr): TExpr {
   return { k: 'like', a, b, pos: a.pos };
 }
 
-/** A number that is no integer: parts are floats. */
+/** A number that is not an integer: parts are floats. */
 function fraction(e: TExpr): TExpr {
   return like(e, literal(0.5, e.pos));
 }
@@ -125,7 +125,7 @@ function isReal(v: Value): v is Extract<Value, { kind: 'scalar' }> {
   return v.kind === 'scalar';
 }
 
-/** The value of an operand that is no real number. */
+/** The value of an operand that is not a real number. */
 function operand(v: Value, pos: Pos): Complex {
   return asComplex(v) ?? complexValue(v, pos);
 }

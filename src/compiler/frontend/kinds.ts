@@ -289,13 +289,13 @@ function text(name: string): Value {
   return { kind: 'host', value: name, name: `'${name}'` };
 }
 
-/** The keys of an object, in JavaScript's order; undefined of what is no object of fields. */
+/** The keys of an object, in JavaScript's order; undefined for anything that is not an object of fields. */
 export function keysOf(ctx: Evaluation, v: Value, pos: Pos): Value | undefined {
   const fields = ownFields(ctx, v, pos);
   return fields && { kind: 'tuple', items: [...fields.keys()].map(text) };
 }
 
-/** The fields that an object has of its own, as they are now; undefined of what is no object of fields. */
+/** The fields that an object has of its own, as they are now; undefined for anything that is not an object of fields. */
 function ownFields(ctx: Evaluation, v: Value, pos: Pos): ReadonlyMap<string, Value> | undefined {
   if (isRecord(v)) return new Map(fieldNames(v.view).map((name) => [name, member(v.view, name, pos)]));
   const object = ctx.parts.asObject(ctx, v, pos);
@@ -303,7 +303,7 @@ function ownFields(ctx: Evaluation, v: Value, pos: Pos): ReadonlyMap<string, Val
   return ownProperties(ctx, object, pos);
 }
 
-/** `Number.isInteger(v)` and its like, which are false of all that is no number; undefined for other functions. */
+/** `Number.isInteger(v)` and its like, which are false of all that is not a number; undefined for other functions. */
 export function numberTest(ctx: Evaluation, fn: unknown, v: Value | undefined, pos: Pos): Value | undefined {
   const test = TESTS.get(fn);
   if (test === undefined || v === undefined || v.kind === 'complex' || v.kind === 'vector') return undefined;

@@ -12,7 +12,7 @@ import { castTo, constant, textOf, WRAPS } from './convert.ts';
 import { fail } from './diagnostics.ts';
 import type { Lowering } from './lowering.ts';
 
-/** A literal that is no i32 makes a float of the other operand. */
+/** A literal that is not an i32 makes a float of the other operand. */
 function isSmall(e: TExpr): boolean {
   return e.k !== 'lit' || Math.abs(Number(e.value)) < 2 ** 31;
 }

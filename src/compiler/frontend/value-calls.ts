@@ -2,7 +2,7 @@
  * What the library's own device functions take values apart by, whatever these are: `value.parts(v)`, its numbers in a tuple, `value.like(v, parts)`, such a value of
  * other numbers, and `value.shared(n, v)`, a shared array of `n` elements for each of the numbers (or one of a dtype), of its own for each call that is inlined.
  *
- * `value.items(v)` gives the elements of an array whose length is known in a tuple, and nothing of what is no array; `value.before(a, b)` orders numbers as
+ * `value.items(v)` gives the elements of an array whose length is known in a tuple, and nothing of what is not an array; `value.before(a, b)` orders numbers as
  * `TypedArray.prototype.sort` does; `value.threads()` is how many threads a block has at most.
  */
 import { OPEN } from '../elements.ts';

@@ -116,7 +116,7 @@ export function hostIdentity(value: object): Identity {
   return identity;
 }
 
-/** Where and why something is undefined, or what the launch gave that is no number. */
+/** Where and why something is undefined, or what the launch gave that is not a number. */
 export interface Absence {
   readonly text: string;
   readonly pos: Pos;

@@ -47,7 +47,7 @@ export interface ExternalFunction {
   readonly link: readonly LinkItem[];
   /** The same in TypeScript, for devices that `link` has nothing for. */
   readonly fallback: ((...args: never[]) => unknown) | undefined;
-  /** Of what is no function but an instruction: its text with `$1` for the first operand, `$0` for the result. It touches no memory. */
+  /** Of what is not a function but an instruction: its text with `$1` for the first operand, `$0` for the result. It touches no memory. */
   readonly texts?: { readonly ptx?: string; readonly hip?: string } | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface MemoryInfo {
 /** The memory of one context. */
 export class CudaMemory {
   readonly #context: CudaContext;
-  /** The CUmemoryPool; 0 where there are none. */
+  /** The CUmemoryPool; 0 if there are none. */
   readonly #pool: number;
   readonly #allocateAsync: ((cell: number, bytes: number, stream: number) => number) | undefined;
   readonly #freeAsync: ((pointer: number, stream: number) => number) | undefined;

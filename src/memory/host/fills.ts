@@ -30,7 +30,7 @@ export function noteFill(buffer: ArrayBufferLike, start: number, end: number, fi
   count++;
 }
 
-/** Resolves when all copies into these bytes are over that have begun; undefined where there are none. */
+/** Resolves when all copies into these bytes are over that have begun; undefined if there are none. */
 export function fillsOf(buffer: ArrayBufferLike, start: number, end: number): Promise<unknown> | undefined {
   if (count === 0) return undefined;
   const known = [...(fills.get(buffer) ?? [])].filter((fill) => fill.start < end && start < fill.end);

@@ -43,7 +43,7 @@ export class FrameReader {
     this.limit = limit;
   }
 
-  /** The frames that a piece completes. Throws CommunicatorError for what is no frame. */
+  /** The frames that a piece completes. Throws CommunicatorError for anything that is not a frame. */
   *push(piece: Uint8Array): Generator<Frame> {
     // Node.js gives Buffers, whose `slice` is not that of arrays: it would share what comes with the pool.
     this.#pieces.push(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength));

@@ -9,7 +9,7 @@ export interface Node {
   readonly [key: string]: unknown;
 }
 
-/** Where nodes point back to, and what is no syntax. */
+/** Where nodes point back to, and what is not syntax. */
 const NO_CHILDREN: ReadonlySet<string> = new Set([
   'parent',
   'loc',

@@ -24,7 +24,7 @@ export class ExpressionKeys {
     for (const part of exprParts(e)) this.each(part, visit);
   }
 
-  /** The key of a load; undefined for what is no load, or rests on other loads or assertions. */
+  /** The key of a load; undefined for anything that is not a load, or rests on other loads or assertions. */
   of(e: Expr): string | undefined {
     if (e.op !== 'load' || exprParts(e).some((part) => someExpr(part, canFail))) return undefined;
     return this.text(e);

@@ -2,7 +2,7 @@
  * Loads that a stretch of straight code repeats are made once: the rows and columns of a register tile, which the copies of an
  * unrolled nest load anew for each product.
  *
- * A stretch ends with any statement that is no assignment. Checks of equal loads are equal, so that the first one's are enough.
+ * A stretch ends with any statement that is not an assignment. Checks of equal loads are equal, so that the first one's are enough.
  */
 import { assign, type KernelBuilder, read } from '../builder.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';

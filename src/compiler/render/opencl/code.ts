@@ -143,7 +143,7 @@ export function paramName(g: Gen, index: number): string {
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** A constant; floats that are no small integers by their bits, so that nothing is rounded on the way. */
+/** A constant; floats that are not small integers by their bits, so that nothing is rounded on the way. */
 export function constantOf(e: Expr & { op: 'const' }): C {
   const { type, value } = e;
   switch (type) {

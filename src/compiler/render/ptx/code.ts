@@ -62,7 +62,7 @@ export class Code {
     this.#lines.push(line);
   }
 
-  /** Appends lines that are no instruction: a label, a brace. */
+  /** Appends lines that are not instructions: a label, a brace. */
   place(label: string): void {
     this.#lines.push(`${label}:`);
   }

@@ -19,7 +19,7 @@ const FARTHEST = 2 ** 16;
 
 interface Assigned {
   readonly values: Expr[];
-  /** Whether some lanes may keep what they had, or are given what is no expression. */
+  /** Whether some lanes may keep what they had, or are given what is not an expression. */
   partly: boolean;
 }
 

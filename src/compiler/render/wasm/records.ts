@@ -217,7 +217,7 @@ function inTurns(size: number, half: number): number[] {
   });
 }
 
-/** Members that a statement and the assignments after it load from the same records; undefined where there are none. */
+/** Members that a statement and the assignments after it load from the same records; undefined if there are none. */
 export function memberLoads(
   g: Gen,
   list: readonly Stmt[],

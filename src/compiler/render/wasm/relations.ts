@@ -1,7 +1,7 @@
 /**
  * What conditions say of integers: `i < n` and `j - 1 >= 0` as bounds of what they compare, for the code that they guard.
  *
- * A fact is about the part of an expression that is no constant: of `i + 1 < n - 1` it says `i < n + -2`. Facts are used only
+ * A fact is about the part of an expression that is not a constant: of `i + 1 < n - 1` it says `i < n + -2`. Facts are used only
  * where none of their expressions can wrap, which is for `ranges.ts` to say.
  */
 import { sub } from '../../ir/builder.ts';

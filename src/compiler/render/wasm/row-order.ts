@@ -49,7 +49,7 @@ export function regionsOf(
   return same && regions.perItemArrays.size <= plain.perItemArrays.size ? regions : plain;
 }
 
-/** The regions of a kernel with full rounds that are gone through several at a time, row by row; undefined where there are none. */
+/** The regions of a kernel with full rounds that are gone through several at a time, row by row; undefined if there are none. */
 export function inRowOrder({ kernel, together }: FullRounds, variant: WasmVariant, lanes: Lanes): Regions | undefined {
   if (together.size === 0) return undefined;
   const regions = regionsOf(kernel, variant, lanes, together);

@@ -21,7 +21,7 @@ export interface SharedLoads {
 /** How many statements are looked at. */
 const LONGEST = 8;
 
-/** The vectors that the first statement of a list loads and others load again; undefined where there are none. */
+/** The vectors that the first statement of a list loads and others load again; undefined if there are none. */
 export function sharedLoads(g: Gen, list: readonly Stmt[], from: number): SharedLoads | undefined {
   const first = list[from];
   if (first?.op !== 'assign' || g.lanes === 1) return undefined;
