@@ -81,9 +81,9 @@ export type ArrayExpression<T = unknown, N extends Namespace = Namespace> = Expr
 export interface DeviceNDArray<T, R extends number, N extends Namespace> extends Operators<DeviceArrayKind<N>> {}
 
 /**
- * An array of `T` with `R` axes in device memory; created by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are
- * for the host. Views share its memory, which is given back when the last of them is disposed. Strides are bytes, sizes elements unless
- * their names say otherwise. Numba's `DeviceNDArray`.
+ * An array of `T` with `R` axes in device memory; created by `cuda.deviceArray`, `cuda.toDevice` and `cuda.deviceArrayLike`. Its methods are for the
+ * host. Views share its memory, which is freed when the last of them is disposed of. Strides are in bytes, sizes in elements unless their names say
+ * otherwise. Numba's `DeviceNDArray`.
  * @example
  * const d = new cuda.DeviceNDArray([2, 3], null, f32);
  * d.set(1);
@@ -235,9 +235,9 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * Copies to the host: into a new array, which is compact (of rank 1 and a number type a TypedArray, else an NDArray), or into
-   * the one given, and gives that. Only elements are written. Without a stream in the call all is done on return; with one
-   * it is enqueued, and valid after the stream was synchronised.
+   * Copies to the host: into a new compact array (a TypedArray for rank 1 and a number type, otherwise an NDArray), or into the one given, and
+   * returns it. Only elements are written. Without a stream in the call, the copy is complete on return; with one, it is enqueued, and valid after
+   * the stream has been synchronised.
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToHost(options?: StreamOption): HostResult<T, R>;
@@ -247,7 +247,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
     return copyToHost(this.#memory, args);
   }
 
-  /** As `copyToHost`, but without blocking the event loop: resolves when the copy is done, rejects with what went wrong. */
+  /** As `copyToHost`, but without blocking the event loop: resolves when the copy is done, rejects if something failed. */
   copyToHostAsync(options?: StreamOption): Promise<HostResult<T, R>>;
   copyToHostAsync(into: undefined, options?: StreamOption): Promise<HostResult<T, R>>;
   copyToHostAsync<H extends HostTargetOf<T>>(into: H, options?: StreamOption): Promise<H>;
@@ -256,8 +256,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * Copies a host array (of any layout) or another device array into this one. With a stream it is enqueued: leave the host
-   * array unchanged until then. Numba: `copy_to_device`.
+   * Copies a host array (of any layout) or another device array into this one. With a stream, the copy is enqueued: leave the host array unchanged
+   * until it is done. Numba: `copy_to_device`.
    * @throws TypeError when the dtypes differ, RangeError when the shapes do (axes of length 1 apart).
    */
   copyToDevice(source: unknown, options: StreamOption = {}): void {
@@ -275,8 +275,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * Assigns a scalar or an array, which is broadcast, to the elements that an index picks (`slice`'s forms; all when there is
-   * none): `d.set(0)`, `d.set(row, ':', 0)`. Values convert as by casts. Numba: `d[index] = value`.
+   * Assigns a scalar or an array, which is broadcast, to the elements selected by an index (in the forms of `slice`; all elements without one): `d.set(0)`, `d.set(row, ':', 0)`. Values convert as by casts. Numba: `d[index] = value`.
    * @throws RangeError when the index is out of range or the value does not broadcast, TypeError when it does not convert.
    */
   set(value: unknown, ...index: SliceSpec[]): void {
@@ -284,7 +283,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * A view: for each axis an integer, `[start?, stop?, step?]` or `'1:5'`; axes not named are taken whole.
+   * A view: for each axis an integer, `[start?, stop?, step?]` or `'1:5'`; missing axes are kept whole.
    * @throws TypeError when no axis is left (use `get`), RangeError out of range.
    */
   slice(...specs: SliceSpec[]): DeviceNDArray<T, number, N> {
@@ -293,8 +292,8 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * The same elements in another shape: `d.reshape(2, 3)`, `d.reshape([2, -1], { order: 'F' })`. Elements are taken and placed in
-   * the order given, as in NumPy. A view wherever the strides allow it; a contiguous array of the other order is copied.
+   * The same elements in another shape: `d.reshape(2, 3)`, `d.reshape([2, -1], { order: 'F' })`. Elements are read and placed in the order given, as
+   * in NumPy. A view if the strides allow it; a contiguous array of the other order is copied.
    * @throws RangeError for a wrong size, NotSupportedError for a strided array that would have to be copied.
    */
   reshape<const S extends ShapeLike>(
@@ -338,7 +337,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
 
   /**
    * All elements along one axis, as a view: in C order of a C-contiguous array, in F order of an F-contiguous one.
-   * @throws NotSupportedError where the elements would have to be copied.
+   * @throws NotSupportedError if the elements would have to be copied.
    */
   ravel(options: StreamOption & { readonly order?: ReshapeOrder } = {}): DeviceNDArray<T, 1, N> {
     this.checkUsable();
@@ -419,7 +418,7 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * Frees the memory once all its views are disposed of too; work that has been enqueued still has it. Calling it again does nothing,
+   * Frees the memory once all its views are disposed of too; work already enqueued can still use it. Calling it again does nothing,
    * use afterwards an error.
    */
   dispose(): void {
@@ -442,9 +441,9 @@ export class DeviceNDArray<T = Scalar, R extends number = number, N extends Name
   }
 
   /**
-   * A handle by which another process on the same GPU opens this memory: with `cuda.openIpcArray`, Numba or CuPy. Plain data, for JSON and
-   * messages. The array must have been made with `deviceArray(…, { ipc: true })`, and must outlive the other's use. Numba: `get_ipc_handle()`.
-   * @throws NotSupportedError for other arrays, and where processes cannot share device memory.
+   * A handle with which another process on the same GPU can open this memory, using `cuda.openIpcArray`, Numba or CuPy. Plain data, for JSON and
+   * messages. The array must have been created with `deviceArray(…, { ipc: true })`, and must outlive its use there. Numba: `get_ipc_handle()`.
+   * @throws NotSupportedError for other arrays, and if processes cannot share device memory.
    */
   ipcHandle(): IpcArrayHandle {
     this.checkUsable();

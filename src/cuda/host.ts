@@ -59,7 +59,7 @@ import { type CreateStream, createStreamOf, externalStreamOf, type Stream, strea
 import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 
 /**
- * An uninitialised device array; f64 unless told otherwise. A stream becomes the array's own. Numba:
+ * Creates an uninitialised device array, f64 by default. With a stream, the array is bound to it. Numba:
  * `device_array(shape, dtype, strides, order, stream)`.
  * @throws TypeError for a shape that is not made of integers, RangeError for negative lengths, bad strides or order, OutOfMemoryError.
  * @example
@@ -70,8 +70,7 @@ import { synchronizeAsyncOf } from '../stream/synchronize.ts';
 export const deviceArray: DeviceArray = /* @__PURE__ */ deviceArrayOf(cudaDevices);
 
 /**
- * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in
- * memory (broadcast axes fastest). Numba: `device_array_like(ary, stream)`.
+ * Creates an uninitialised device array with the shape and dtype of a host or device array: compact, with its axes in the same order in memory (broadcast axes fastest). Numba: `device_array_like(ary, stream)`.
  * @example
  * const d = cuda.deviceArrayLike(new Float32Array(8));
  * console.log(d.shape, d.dtype.name); // [ 8 ] f32
@@ -79,9 +78,9 @@ export const deviceArray: DeviceArray = /* @__PURE__ */ deviceArrayOf(cudaDevice
 export const deviceArrayLike: DeviceArrayLike = /* @__PURE__ */ deviceArrayLikeOf(cudaDevices);
 
 /**
- * A host array (of any layout), nested arrays or a number, copied to the device; a device array as it is. The new array keeps
- * shape and strides where the host array is one block of memory (broadcast axes apart), else it is compact with the axes in the
- * same order. A plain object with a struct `dtype` becomes a `DeviceRecord`. A stream becomes the array's own, and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
+ * Copies a host array (of any layout), nested arrays or a number to the device; returns a device array as it is. The new array keeps shape and
+ * strides if the host array is one block of memory (apart from broadcast axes); otherwise it is compact, with the axes in the same order. A plain
+ * object with a struct `dtype` becomes a `DeviceRecord`. With a stream, the array is bound to it and the copy is enqueued on it. Numba: `to_device(obj, stream, copy, to)`.
  * @throws TypeError for anything that is not an array, OutOfMemoryError; with `to` what `copyToDevice` throws.
  * @example
  * const d = cuda.toDevice(Float32Array.of(1, 2, 3));
@@ -90,10 +89,10 @@ export const deviceArrayLike: DeviceArrayLike = /* @__PURE__ */ deviceArrayLikeO
 export const toDevice: ToDevice = /* @__PURE__ */ toDeviceOf(cudaDevices);
 
 /**
- * A device array over the memory of an object of another library that has the CUDA array interface, versions 0 to 3. Nothing is copied,
- * and the object is kept alive. Its stream becomes the array's own and is waited for, unless `sync` is false or
- * `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is 0. Memory that is read-only there is so here. Numba: `as_cuda_array(obj, sync=True)`.
- * @throws TypeError when the object has no such interface or it is not sound, NotSupportedError for masked arrays.
+ * Wraps an object of another library that has the CUDA array interface, versions 0 to 3, in a device array over the same memory. Nothing is copied,
+ * and the object is kept alive. Its stream becomes the array's own and is waited for, unless `sync` is false or `TSAMBA_CUDA_ARRAY_INTERFACE_SYNC` is
+ * 0. Read-only memory stays read-only. Numba: `as_cuda_array(obj, sync=True)`.
+ * @throws TypeError when the object has no such interface or an invalid one, NotSupportedError for masked arrays.
  * @example
  * const d = cuda.toDevice(Float32Array.of(1, 2));
  * const same = cuda.asCudaArray(d); // or an array of another library
@@ -102,11 +101,11 @@ export const toDevice: ToDevice = /* @__PURE__ */ toDeviceOf(cudaDevices);
 export const asCudaArray: AsCudaArray = /* @__PURE__ */ asCudaArrayOf(cudaDevices);
 
 /**
- * Takes a DLPack tensor, by the pointer to a DLManagedTensor(Versioned) or what `toDlpack` gave: device memory of the current GPU as a
- * `DeviceNDArray`, host memory as an `NDArray`. Nothing is copied (but host memory that is read-only); the tensor's deleter is called, once, when the last array over it was
- * disposed (the `NDArray`: collected) and its memory is not in use any more. The data must be ready: DLPack's structs name no stream.
- * Where it throws, the tensor was not taken.
- * @throws NotSupportedError for tensors of other devices, versions and types, RangeError for one that was taken already.
+ * Imports a DLPack tensor, from a pointer to a DLManagedTensor(Versioned) or the result of `toDlpack`: device memory of the current GPU as a
+ * `DeviceNDArray`, host memory as an `NDArray`. Nothing is copied, except read-only host memory. The tensor's deleter is called once, when the last
+ * array over it has been disposed of (for an `NDArray`: collected) and its memory is no longer in use. The data must be ready: DLPack's structs name
+ * no stream. If this throws, the tensor has not been consumed.
+ * @throws NotSupportedError for tensors of other devices, versions and types, RangeError for one that was already consumed.
  * @example
  * if (cuda.isAvailable()) {
  *   const tensor = cuda.toDlpack(cuda.deviceArray(4, f32)); // or one of another library
@@ -116,8 +115,8 @@ export const asCudaArray: AsCudaArray = /* @__PURE__ */ asCudaArrayOf(cudaDevice
 export const fromDlpack: FromDlpack = /* @__PURE__ */ fromDlpackOf(cudaDevices);
 
 /**
- * A device array over a GPUBuffer of `cuda.gpuDevice()`, with its elements in C order from `offset` on. Nothing is copied, and the buffer stays the program's, which destroys it after the array.
- * It needs the usages STORAGE, COPY_SRC and COPY_DST.
+ * Wraps a GPUBuffer of `cuda.gpuDevice()` in a device array, with its elements in C order from `offset` on. Nothing is copied, and the buffer stays
+ * yours: destroy it after disposing of the array. It needs the usages STORAGE, COPY_SRC and COPY_DST.
  * @throws NotSupportedError on devices other than WebGPU's, TypeError for anything that is not such a buffer, RangeError where it is too small.
  * @example
  * const wrap = (buffer: Parameters<typeof cuda.fromGpuBuffer>[0]) => cuda.fromGpuBuffer(buffer, { shape: [480, 640], dtype: 'f32' });
@@ -125,7 +124,7 @@ export const fromDlpack: FromDlpack = /* @__PURE__ */ fromDlpackOf(cudaDevices);
 export const fromGpuBuffer: FromGpuBuffer = /* @__PURE__ */ fromGpuBufferOf(cudaDevices);
 
 /**
- * The GPUDevice that computes, for buffers, textures and passes of the program's own: WebGPU shares nothing between devices.
+ * The GPUDevice that computes, for creating your own buffers, textures and passes: WebGPU shares nothing between devices.
  * @throws NotSupportedError on devices other than WebGPU's.
  * @example
  * if (cuda.currentDevice().kind === 'webgpu') {
@@ -135,9 +134,10 @@ export const fromGpuBuffer: FromGpuBuffer = /* @__PURE__ */ fromGpuBufferOf(cuda
 export const gpuDevice: () => PageGpuDevice = /* @__PURE__ */ gpuDeviceOf(cudaDevices);
 
 /**
- * Has a canvas show a picture, red, green, blue and alpha of each pixel, which becomes opaque; the canvas gets its size. On WebGPU the canvas is drawn from the array's own memory, after all that was launched
- * before, and nothing is copied to the host; on the CPU device it is copied once. Resolves when that is enqueued, or done.
- * @throws TypeError for anything that is not a picture, or not a canvas, NotSupportedError on devices that no page has.
+ * Shows a picture on a canvas: red, green, blue and alpha of each pixel, opaque; the canvas gets its size. On WebGPU the canvas is drawn from the
+ * array's own memory, after all earlier launches, and nothing is copied to the host; on the CPU device it is copied once. Resolves when that has been
+ * enqueued, or done.
+ * @throws TypeError for anything that is not a picture, or not a canvas, NotSupportedError on devices that do not exist in pages.
  * @example
  * const picture = cuda.deviceArray([480, 640], 'u8x4'); // or [480, 640, 4] of u8
  * const show = (canvas: { width: number; height: number; getContext(kind: string): unknown }) => cuda.present(picture, canvas);
@@ -145,8 +145,8 @@ export const gpuDevice: () => PageGpuDevice = /* @__PURE__ */ gpuDeviceOf(cudaDe
 export const present: Present = /* @__PURE__ */ presentOf(cudaDevices);
 
 /**
- * A host array in page-locked memory, f64 unless told otherwise: copies between it and the device are faster, and on a stream they do not hold
- * up the host. Dispose it: page-locked memory is scarce. Numba: `pinned_array(shape, dtype, strides, order)`.
+ * Creates a host array in page-locked memory, f64 by default: copies between it and the device are faster, and on a stream they do not block the
+ * host. Dispose of it: page-locked memory is scarce. Numba: `pinned_array(shape, dtype, strides, order)`.
  * @throws TypeError for a shape that is not made of integers, RangeError for bad strides or order, OutOfMemoryError.
  * @example
  * const host = cuda.pinnedArray(4, f32);
@@ -157,7 +157,7 @@ export const present: Present = /* @__PURE__ */ presentOf(cudaDevices);
 export const pinnedArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(cudaDevices);
 
 /**
- * A pinned array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `pinned_array_like(ary)`.
+ * Creates a pinned array with the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `pinned_array_like(ary)`.
  * @example
  * const host = cuda.pinnedArrayLike(new Float32Array(4));
  * console.log(host.shape, host.dtype.name); // [ 4 ] f32
@@ -165,9 +165,9 @@ export const pinnedArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(cudaDevice
 export const pinnedArrayLike: PinnedArrayLike = /* @__PURE__ */ pinnedArrayLikeOf(cudaDevices);
 
 /**
- * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. A stream becomes
- * that of its `device` array. Numba: `mapped_array(shape, dtype, strides, order, stream, portable, wc)`.
- * @throws as `pinnedArray`, and NotSupportedError where the device cannot reach host memory.
+ * Creates a host array that kernels read and write in place, f64 by default: pass it to a kernel directly, then synchronise. With a stream, its
+ * `device` array is bound to it. Numba: `mapped_array(shape, dtype, strides, order, stream, portable, wc)`.
+ * @throws as `pinnedArray`, and NotSupportedError if the device cannot access host memory.
  * @example
  * const y = cuda.mappedArray(2, f32);
  * cuda.jit((y: Vec<f32>) => { y[cuda.grid(1)] = 7; }).launch({ grid: 1, block: 2 }, y);
@@ -177,7 +177,7 @@ export const pinnedArrayLike: PinnedArrayLike = /* @__PURE__ */ pinnedArrayLikeO
 export const mappedArray: MappedArray = /* @__PURE__ */ mappedArrayOf(cudaDevices);
 
 /**
- * A mapped array of the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `mapped_array_like(ary, …)`.
+ * Creates a mapped array with the shape and dtype of another array, compact, with its axes in the same order in memory. Numba: `mapped_array_like(ary, …)`.
  * @example
  * const y = cuda.mappedArrayLike(new Float32Array(4));
  * console.log(y.shape, y.device.size); // [ 4 ] 4
@@ -185,7 +185,7 @@ export const mappedArray: MappedArray = /* @__PURE__ */ mappedArrayOf(cudaDevice
 export const mappedArrayLike: MappedArrayLike = /* @__PURE__ */ mappedArrayLikeOf(cudaDevices);
 
 /**
- * An array in memory whose pages move to whoever touches them, host or device; f64 unless told otherwise. The host may read and write it once
+ * Creates an array whose memory pages migrate to whichever side accesses them, host or device; f64 by default. The host may read and write it once
  * the kernels that use it have been waited for. Numba: `managed_array(shape, dtype, strides, order, stream, attach_global)`.
  * @throws as `pinnedArray`.
  * @example
@@ -199,7 +199,7 @@ export const managedArray: ManagedArray = /* @__PURE__ */ managedArrayOf(cudaDev
 /**
  * Pins host arrays for a while: copies between them and the device are as fast as for `pinnedArray`. Arrays may be passed twice, or be pinned
  * already. With a function as the last argument, runs it (sync or async) and returns its result. Numba: `with cuda.pinned(*arylist)`.
- * @throws TypeError for anything that is not a host array, RangeError for part of what is pinned already, DriverError; then nothing is pinned.
+ * @throws TypeError for anything that is not a host array, RangeError for part of an array that is already pinned, DriverError; then nothing is pinned.
  * @example
  * const x = Float32Array.of(1, 2);
  * const d = cuda.pinned(x, () => cuda.toDevice(x));
@@ -208,10 +208,10 @@ export const managedArray: ManagedArray = /* @__PURE__ */ managedArrayOf(cudaDev
 export const pinned: Pinned = /* @__PURE__ */ pinnedOf(cudaDevices);
 
 /**
- * Lets kernels read and write host arrays in place for a while, through device arrays over the same memory: `arrays` of the result, also
- * given to the body. What the host writes and what kernels write is the same memory: synchronise in between. With a function last, runs that
- * (sync or async) and gives what it gives. `stream` becomes the device arrays' own. Numba: `with cuda.mapped(*arylist, stream=0)`.
- * @throws as `pinned`, and NotSupportedError where the device cannot reach host memory.
+ * Lets kernels read and write host arrays in place for a while, through device arrays over the same memory: `arrays` of the result, which the body
+ * also receives. Host and kernels write to the same memory: synchronise in between. With a function as the last argument, runs it (sync or async) and
+ * returns its result. With `stream`, the device arrays are bound to it. Numba: `with cuda.mapped(*arylist, stream=0)`.
+ * @throws as `pinned`, and NotSupportedError if the device cannot access host memory.
  * @example
  * const x = Float32Array.of(1, 2);
  * const double = cuda.jit((y: Vec<f32>) => { y[cuda.grid(1)]! *= 2; });
@@ -224,10 +224,10 @@ export const pinned: Pinned = /* @__PURE__ */ pinnedOf(cudaDevices);
 export const mapped: Mapped = /* @__PURE__ */ mappedOf(cudaDevices);
 
 /**
- * An array of another process on the same GPU, by the handle that its `ipcHandle()` gave. Dispose it before that process frees the memory.
- * Also takes the 64 bytes of a CUipcMemHandle, as Numba's `get_ipc_handle()` and CuPy's `ipcGetMemHandle()` give them, with shape and dtype.
+ * Opens an array of another process on the same GPU, through the result of its `ipcHandle()`. Dispose of it before that process frees the memory.
+ * Also accepts the 64 bytes of a CUipcMemHandle, as returned by Numba's `get_ipc_handle()` and CuPy's `ipcGetMemHandle()`, with shape and dtype.
  * Numba: `open_ipc_array(handle, shape, dtype, strides, offset)`.
- * @throws NotSupportedError where processes cannot share memory, RangeError for a handle of this process, TypeError for anything that is not a handle.
+ * @throws NotSupportedError if processes cannot share memory, RangeError for a handle of this process, TypeError for anything that is not a handle.
  * @example
  * if (cuda.isAvailable()) {
  *   const handle = cuda.deviceArray(4, f32, { ipc: true }).ipcHandle(); // goes to another process, which calls
@@ -237,8 +237,8 @@ export const mapped: Mapped = /* @__PURE__ */ mappedOf(cudaDevices);
 export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDevices);
 
 /**
- * Makes a kernel from a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
- * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError. Numba: `cuda.jit`.
+ * Makes a kernel from a function. Nothing is compiled until the first launch, unless there is a `signature`. Captured values are read then, once.
+ * Throws TypeError for invalid options; compiling throws KernelError. Numba: `cuda.jit`.
  * @example
  * const scale = cuda.jit((y: Vec<f32>, k: number) => {
  *   const i = cuda.grid(1);
@@ -251,7 +251,7 @@ export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDev
 export const jit: Jit<'cuda'> = /* @__PURE__ */ jitOf(cudaDevices);
 
 /**
- * A new event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`.
+ * Creates an event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`.
  * @example
  * const [start, end] = [cuda.event(), cuda.event()];
  * start.record();
@@ -262,7 +262,7 @@ export const jit: Jit<'cuda'> = /* @__PURE__ */ jitOf(cudaDevices);
 export const event: CreateEvent = /* @__PURE__ */ createEventOf(cudaDevices);
 
 /**
- * A new stream on the current device. Numba: `cuda.stream()`.
+ * Creates a stream on the current device. Numba: `cuda.stream()`.
  * @example
  * const stream = cuda.stream();
  * const d = cuda.toDevice(Float32Array.of(1, 2), { stream });
@@ -302,9 +302,9 @@ export const perThreadDefaultStream: () => Stream = /* @__PURE__ */ streamOf(
 );
 
 /**
- * A stream that another library made, by its CUDA handle (0 and 1 are the legacy default stream, 2 the one of this thread). It
- * stays that library's: disposing does nothing, and it must live until work on it is done. Numba: `external_stream(ptr)`.
- * @throws TypeError for anything but an integer, RangeError for a negative one, NotSupportedError where there are no CUDA streams.
+ * Wraps a stream created by another library, given its CUDA handle (0 and 1 are the legacy default stream, 2 that of this thread). It still belongs
+ * to that library: disposing of it does nothing, and it must live until work on it is done. Numba: `external_stream(ptr)`.
+ * @throws TypeError for anything but an integer, RangeError for a negative one, NotSupportedError on devices without CUDA streams.
  * @example
  * if (cuda.isAvailable()) {
  *   const stream = cuda.externalStream(1n); // or a CUstream of another library
@@ -329,9 +329,9 @@ export const currentContext: () => Context = /* @__PURE__ */ currentContextOf(cu
 export const currentDevice: () => Device = /* @__PURE__ */ currentDeviceOf(cudaDevices);
 
 /**
- * Makes a device the current one: the number of an NVIDIA GPU, or a kind of device, such as `'cpu'`, with a number among those (0). Numba:
+ * Makes a device the current one: the number of an NVIDIA GPU, or a kind of device, such as `'cpu'`, with an index among those (0). Numba:
  * `select_device(i)`.
- * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for an unknown name.
+ * @throws NotSupportedError if there is no such device or opening it takes a promise, RangeError for an unknown name.
  * @example
  * cuda.selectDevice('cpu');
  * console.log(cuda.currentDevice().kind); // cpu
@@ -348,7 +348,7 @@ export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(cudaDev
 export const open: Open = /* @__PURE__ */ openOf(cudaDevices);
 
 /**
- * Closes all devices that `cuda` has opened: every array, stream and kernel that it has on them is dead. Numba: `close()`.
+ * Closes all devices that `cuda` has opened: its arrays, streams and kernels on them become invalid. Numba: `close()`.
  * @example
  * const d = cuda.deviceArray(4, f32);
  * cuda.close();
@@ -357,8 +357,7 @@ export const open: Open = /* @__PURE__ */ openOf(cudaDevices);
 export const close: () => void = /* @__PURE__ */ closeOf(cudaDevices);
 
 /**
- * As `close`, without blocking: resolves when all work of the devices has been done that was asked for before, and they are closed. What went
- * wrong there and nobody was told of is a warning.
+ * As `close`, without blocking: resolves when all earlier work of the devices is done and they are closed. Unreported failures become warnings.
  * @example
  * const d = cuda.deviceArray(4, f32);
  * await cuda.closeAsync();
@@ -367,7 +366,7 @@ export const close: () => void = /* @__PURE__ */ closeOf(cudaDevices);
 export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(cudaDevices);
 
 /**
- * Blocks until all work of the current device has been done, then throws what went wrong, if anything did. Numba:
+ * Blocks until all work of the current device is done, then throws the error if something failed. Numba:
  * `cuda.synchronize()`.
  * @example
  * cuda.synchronize(); // all launches so far are done
@@ -375,15 +374,15 @@ export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(cuda
 export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(cudaDevices);
 
 /**
- * Resolves when the work that is on the current device now has been done, without blocking the event loop; rejects with what went
- * wrong. The only form of `synchronize()` on devices that nothing can wait for.
+ * Resolves when the work now on the current device is done, without blocking the event loop; rejects if it failed. On devices that cannot be waited
+ * for, it is the only form of `synchronize()`.
  * @example
  * await cuda.synchronizeAsync(); // all launches so far are done
  */
 export const synchronizeAsync: () => Promise<void> = /* @__PURE__ */ synchronizeAsyncOf(cudaDevices);
 
 /**
- * Bytes live, pending, pooled and at the peak; counts of allocations, frees, copies and synchronisations.
+ * Bytes that are live, pending and pooled, and their peak; counts of allocations, frees, copies and synchronisations.
  * @example
  * const d = cuda.deviceArray(1000, f32);
  * console.log(cuda.memoryStats().live >= d.nbytes); // true
@@ -392,9 +391,10 @@ export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cuda
 
 /**
  * Runs `body` (sync or async) and reports what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
- * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
- * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
- * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.
+ * compiling and waiting, with the host's times and, from events, the device's. Resolves to a `Profile` when the body and all work it has enqueued are
+ * done: `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, even if the body
+ * fails.
+ * @throws as promise: what the body throws, after ending the profile. TypeError for invalid options.
  * @example
  * const scale = cuda.jit((y: Vec<f32>, k: number) => { y[cuda.grid(1)]! *= k; });
  * const d = cuda.toDevice(new Float32Array(64));
@@ -407,8 +407,8 @@ export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(cuda
 export const profile: TakeProfile = /* @__PURE__ */ takeProfileOf(cudaDevices);
 
 /**
- * Has a profiler record from here on: Nsight Systems with `--capture-range=cudaProfilerApi`, Nsight Compute with `--profile-from-start off`. Does nothing where
- * no profiler can watch. Numba: `cuda.profile_start()`.
+ * Makes a profiler record from here on: Nsight Systems with `--capture-range=cudaProfilerApi`, Nsight Compute with `--profile-from-start off`. Does
+ * nothing if no profiler can watch. Numba: `cuda.profile_start()`.
  * @example
  * cuda.profileStart();
  * cuda.deviceArray(4, f32).dispose(); // recorded
@@ -417,7 +417,7 @@ export const profile: TakeProfile = /* @__PURE__ */ takeProfileOf(cudaDevices);
 export const profileStart: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'profileStart', true);
 
 /**
- * Has the profiler record no more. What has been launched and is to be recorded should be waited for first: `cuda.synchronize()`. Numba: `cuda.profile_stop()`.
+ * Makes the profiler stop recording. First wait for launched work that is to be recorded: `cuda.synchronize()`. Numba: `cuda.profile_stop()`.
  * @example
  * cuda.profileStart();
  * cuda.profileStop();
@@ -425,7 +425,7 @@ export const profileStart: () => void = /* @__PURE__ */ profileOf(cudaDevices, '
 export const profileStop: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'profileStop', false);
 
 /**
- * Has a profiler record until the result is disposed of, or until `body` (sync or async) is done. Numba: `cuda.profiling()`.
+ * Makes a profiler record until the result is disposed of, or until `body` (sync or async) is done. Numba: `cuda.profiling()`.
  * @example
  * cuda.profiling(() => {
  *   cuda.deviceArray(4, f32).dispose(); // recorded
@@ -434,9 +434,8 @@ export const profileStop: () => void = /* @__PURE__ */ profileOf(cudaDevices, 'p
 export const profiling: Profiling = /* @__PURE__ */ profilingOf(cudaDevices);
 
 /**
- * Puts off all freeing on the current context until the result is disposed of, or until `body` (sync or async) is done. Nests.
- * Leaving frees nothing by itself: the next deallocation beyond the limits does. While it is in force, running out of memory
- * cannot free what is pending. Numba: `defer_cleanup()`.
+ * Postpones all freeing on the current context until the result is disposed of, or until `body` (sync or async) is done. May be nested. Leaving it
+ * frees nothing: the next deallocation beyond the limits does. While it is in effect, running out of memory cannot free what is pending. Numba: `defer_cleanup()`.
  * @example
  * cuda.deferCleanup(() => {
  *   cuda.deviceArray(4, f32).dispose(); // freed later

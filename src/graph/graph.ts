@@ -211,9 +211,9 @@ export class Graph<R = unknown> {
   }
 
   /**
-   * Records the body again, or another one, and puts that in place of what was recorded: launches from now on have its arguments, and those
-   * that have been made keep theirs. With the same kernels in the same order, only their arguments are changed on the device.
-   * @throws what `graph()` throws; then the graph stays what it was.
+   * Records the body again, or another one, and replaces the recorded work: later launches use its arguments, earlier ones keep theirs. With the same
+   * kernels in the same order, only their arguments are changed on the device.
+   * @throws what `graph()` throws; the graph is then unchanged.
    */
   update(body: () => R = this.#body): void {
     this.#check();

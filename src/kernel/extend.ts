@@ -33,8 +33,8 @@ export interface DefineIntrinsic<F extends DeviceFunction> {
 }
 
 /**
- * Defines a function that kernels call, which is an instruction on devices that have one for it, and `expand` on all others. It is pure: its result
- * depends on its operands alone.
+ * Defines a function for kernels that is an instruction on devices that have one for it, and `expand` on all others. It must be pure: its result
+ * depends only on its operands.
  *
  *     const median = defineIntrinsic({
  *       name: 'median',
@@ -121,8 +121,8 @@ function unfit(what: string): TsambaTypeError {
 }
 
 /**
- * Says what a function of the host means in kernels: `body`, a device function, is compiled in its place. With `when`, for such arguments only: `'number'`,
- * `'array'`, `'function'`, `'object'`, or a struct for its records; an overload that was added later comes first. On the host nothing changes. Numba: `@overload`.
+ * Defines what a host function means in kernels: `body`, a device function, is compiled in its place. With `when`, only for arguments of these kinds: `'number'`,
+ * `'array'`, `'function'`, `'object'`, or a struct for its records; overloads added later are tried first. Nothing changes on the host. Numba: `@overload`.
  *
  *     overload(lodash.clamp, (x: number, low: number, high: number) => Math.min(Math.max(x, low), high));
  *     overload(lib.add, (a: V, b: V) => ({ x: a.x + b.x, y: a.y + b.y }), { when: [vec2, vec2] });

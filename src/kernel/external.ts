@@ -25,15 +25,15 @@ export interface DeclareOptions<F> {
 export type ExternalCall = (...args: readonly (number | bigint | boolean | object)[]) => number;
 
 /**
- * Declares a function of another language for kernels: `extern "C" __device__` in CUDA C++, a plain function in OpenCL C and HIP C++. `signature` says its types in
- * C's order, `'float32(float32, int32*)'`; a pointer is the address of an array's first element, whose fastest axis has no gaps. On devices that `link` has no code for, kernels run
- * `fallback`; without one they are refused there. Numba: `cuda.declare_device(name, sig, link=…)`, with C's calling convention.
+ * Declares a function written in another language, for use in kernels: `extern "C" __device__` in CUDA C++, a plain function in OpenCL C and HIP C++. `signature`
+ * gives its types in C's order, `'float32(float32, int32*)'`; a pointer is the address of an array's first element, whose fastest axis has no gaps. On
+ * devices for which `link` has no code, kernels run `fallback`; without one, they are refused. Numba: `cuda.declare_device(name, sig, link=…)`, with C's calling convention.
  *
  *     const mad = cuda.declareDevice('mad', 'float32(float32, float32, float32)', {
  *       link: [{ ptx: text }, { opencl: 'float mad3(…) { … }' }],
  *       fallback: (a: number, b: number, c: number) => a * b + c,
  *     });
- * @throws TypeError for an invalid name or signature, or something that cannot be linked, NotSupportedError for a file that is not there.
+ * @throws TypeError for an invalid name or signature, or something that cannot be linked, NotSupportedError for a missing file.
  * @example
  * const triple = cuda.declareDevice('triple', 'float32(float32)', {
  *   link: [{ opencl: 'float triple(float x) { return 3 * x; }' }],

@@ -22,7 +22,7 @@ export interface Hinted<A = unknown> {
 /** As a type: an array that the kernel only reads, `In<Vec<f32>>`. */
 export type In<V> = views.In<V>;
 /**
- * The array is copied to the device before the launch and not back. Numba's `cuda.In`.
+ * The array is copied to the device before the launch, but not back. Numba's `cuda.In`.
  * @example
  * const [x, y] = [Float32Array.of(1, 2), new Float32Array(2)];
  * const copy = cuda.jit((x: In<Vec<f32>>, y: Vec<f32>) => { y[cuda.grid(1)] = x[cuda.grid(1)]!; });
@@ -34,7 +34,7 @@ export function In<A extends object>(array: A): Hinted<A> {
 }
 
 /**
- * The array is copied back after the launch and not to the device before: the kernel must write all of it. Numba's `cuda.Out`.
+ * The array is copied back after the launch, but not to the device before: the kernel must write all of it. Numba's `cuda.Out`.
  * @example
  * const y = new Float32Array(2);
  * cuda.jit((y: Vec<f32>) => { y[cuda.grid(1)] = 7; }).launch({ grid: 1, block: 2 }, cuda.Out(y));

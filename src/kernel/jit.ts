@@ -39,8 +39,8 @@ export interface Jit<N extends Namespace = Namespace> {
     options: JitOptions & { readonly captures: C },
   ): Kernel<P, N>;
   /**
-   * Makes a kernel from a function. Nothing is compiled until the first launch, unless there is a `signature`. What the function
-   * takes from outside is read then, once. Throws TypeError for bad options; compiling throws KernelError.
+   * Makes a kernel from a function. Nothing is compiled until the first launch, unless there is a `signature`. Captured values are read then, once.
+   * Throws TypeError for invalid options; compiling throws KernelError.
    */
   <F extends Callable>(fn: F & Kernelled<F>, options?: JitOptions): Kernel<ParametersOf<F>, N>;
 }

@@ -157,8 +157,8 @@ export type Configured<P extends readonly unknown[], N extends Namespace = Names
 ) => void;
 
 /**
- * A compiled kernel, made by `jit`. It is compiled at its first launch, once for each combination of argument types; launches
- * are enqueued and return at once, unless host arrays have to be copied back and no stream is given.
+ * A kernel, made by `jit`. It is compiled at its first launch, once for each combination of argument types; launches are enqueued and return at once,
+ * unless host arrays have to be copied back and no stream is given.
  */
 export interface Kernel<P extends readonly unknown[], N extends Namespace = Namespace> {
   /**
@@ -166,12 +166,12 @@ export interface Kernel<P extends readonly unknown[], N extends Namespace = Name
    * `@cuda.jit` function that is called in another.
    */
   (...args: P): void;
-  /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws on arguments that do not fit. */
+  /** Runs the kernel: `k.launch({ grid, block }, …)`, `k.launch({ threads: n }, …)`. Throws if arguments do not fit. */
   launch(options: LaunchOptions, ...args: Arguments<P, N>): void;
   /**
-   * As `launch`, and leaves the event loop alone while the kernel runs: `await k.launchAsync({ threads: n, onProgress, signal }, …)`. Resolves
-   * when it is done and host arrays among the arguments are filled, which must not be touched until then; rejects with what went wrong.
-   * The launch has its place in the order of its stream when this returns.
+   * As `launch`, without blocking the event loop while the kernel runs: `await k.launchAsync({ threads: n, onProgress, signal }, …)`. Resolves when
+   * it is done and host arrays among the arguments are filled; do not touch these until then. Rejects if it failed. The launch has its place in the
+   * order of its stream as soon as the call returns.
    */
   launchAsync(options: AsyncLaunchOptions, ...args: Arguments<P, N>): Promise<void>;
   /** Numba's `k[grid, block, stream, sharedmem]`: a function that launches, to be kept and called again. */
@@ -182,15 +182,15 @@ export interface Kernel<P extends readonly unknown[], N extends Namespace = Name
   compile(...args: Arguments<P, N>): void;
   /** As `compile`; rejects with what `compile` would throw. */
   compileAsync(...args: Arguments<P, N>): Promise<void>;
-  /** Forgets what was compiled and read: captured values are read again, at the next launch (or now, if there is a signature). */
+  /** Discards compiled code and captured values: these are read again at the next launch (or now, if there is a signature). */
   recompile(): void;
   /**
-   * What was compiled, as text; throws when nothing was, or the device has no such code. PTX, OpenCL C, WGSL and AMD's instructions can be had
-   * without a GPU: what one would be given, for `arch` (`'sm_90'`, `'gfx90a'` unless it is given). AMD's need ROCm's compiler, and seconds; NVIDIA's
-   * (`'sass'`) the CUDA toolkit.
+   * What was compiled, as text; throws if nothing was, or the device has no such code. PTX, OpenCL C, WGSL and AMD's instructions are available
+   * without a GPU, for the architecture `arch` (default `'sm_90'`, `'gfx90a'`). AMD's need ROCm's compiler and take seconds; NVIDIA's (`'sass'`) need
+   * the CUDA toolkit.
    */
   inspect(options?: { readonly target?: InspectTarget | undefined; readonly arch?: string | undefined }): string;
-  /** Registers, memory and block size of the specialisation that was last used. Throws when there is none. */
+  /** Registers, memory and block size of the specialisation used last. Throws if there is none. */
   attributes(): ExecutableAttributes;
   /**
    * Blocks of this size that one multiprocessor holds at the same time, by registers and shared memory of the specialisation that was last used: what

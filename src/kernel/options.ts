@@ -24,20 +24,20 @@ export interface JitOptions {
   readonly fastMath?: boolean | undefined;
   /** Whether a*b+c may be computed as one fma, which rounds once. Default: as the device does. */
   readonly contract?: boolean | undefined;
-  /** The type of numbers that nothing else decides. Default `'f64'`. */
+  /** The type of numbers that nothing else determines. Default `'f64'`. */
   readonly defaultFloat?: 'f32' | 'f64' | { readonly name: string } | undefined;
   /** Checks indices at run time. Default: on for the CPU device and the simulator, off for GPUs; `TSAMBA_BOUNDS_CHECK=1` turns it on. */
   readonly boundsCheck?: boolean | undefined;
   /** Makes `throw` and `console.assert` in the kernel report. Default false. */
   readonly debug?: boolean | undefined;
   /**
-   * The most threads that a block of this kernel will have; with a second number, the blocks of that size that a multiprocessor shall hold at least,
-   * for which the compiler spares registers. CUDA C++: `__launch_bounds__(threads, minBlocks)`.
+   * The most threads that a block of this kernel will have; with a second number, the minimum number of such blocks that a multiprocessor should
+   * hold, for which the compiler limits registers. CUDA C++: `__launch_bounds__(threads, minBlocks)`.
    */
   readonly launchBounds?: number | readonly [threads: number, minBlocks: number] | undefined;
   /**
-   * Blocks that form a cluster, 8 at most: a number or up to three. They run at the same time on neighbouring multiprocessors of GPUs from sm_90 on; others take no
-   * notice. Each length of a grid is a multiple (`threads` rounds up). PTX: `.reqnctapercluster`; CUDA C++: `__cluster_dims__`.
+   * Blocks per cluster, at most 8: a number or up to three. They run at the same time on neighbouring multiprocessors of GPUs from sm_90 on; ignored
+   * elsewhere. Each length of the grid must be a multiple (`threads` rounds up). PTX: `.reqnctapercluster`; CUDA C++: `__cluster_dims__`.
    */
   readonly cluster?: Dim | undefined;
   /**
@@ -48,8 +48,8 @@ export interface JitOptions {
   /** The most registers that a thread may use. */
   readonly maxRegisters?: number | undefined;
   /**
-   * Names lines of your file in the machine code, so that Nsight, cuda-gdb and compute-sanitizer show them. Default: on where one of these has started
-   * the process. Numba's `lineinfo`.
+   * Records the lines of your file in the machine code, so that Nsight, cuda-gdb and compute-sanitizer show them. Default: on if one of these has
+   * started the process. Numba's `lineinfo`.
    */
   readonly lineInfo?: boolean | undefined;
   /**
@@ -58,8 +58,8 @@ export interface JitOptions {
    */
   readonly link?: LinkInput | readonly LinkInput[] | undefined;
   /**
-   * How many calls of a function that calls itself may be inside each other, 1 to 1,024. Each thread has local memory for that many; a call beyond it is an error. A call
-   * whose result is returned as it is does not count: it is a loop. Default: recursion is refused.
+   * How deeply recursive calls may be nested, 1 to 1,024. Each thread has local memory for that many; a deeper call is an error. Tail calls do not
+   * count: they become loops. Default: recursion is refused.
    *
    * ```ts
    * cuda.jit((a: Vec<i32>) => quicksort(a, 0, a.length - 1), { maxRecursion: 64 });

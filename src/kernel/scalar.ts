@@ -44,7 +44,7 @@ export interface ScalarArgument<T = unknown> {
 }
 
 /**
- * A kernel argument of a stated type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it a number is typed by its uses in the kernel.
+ * A kernel argument with an explicit type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it, the type of a number is inferred from its uses in the kernel.
  * Throws TypeError or RangeError when `x` is not a value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
  * @example
  * const y = new Float32Array(1);

@@ -250,7 +250,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
     };
   }
 
-  /** Blocks until all work of the device is done; throws what went wrong, if anything did. */
+  /** Blocks until all work of the device is done; throws the error if something failed. */
   synchronize(): void {
     refuseWaiting('synchronize()');
     this.checkOpen();

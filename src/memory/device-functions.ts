@@ -80,7 +80,7 @@ export function takeProfileOf(devices: DeviceSelection): TakeProfile {
   });
 }
 
-/** Has a profiler record until the result is disposed of, or until the body is done. */
+/** Makes a profiler record until the result is disposed of, or until the body is done. */
 export interface Profiling {
   (): Leavable;
   <R>(body: () => R): R;

@@ -76,8 +76,8 @@ export class LeakTracker {
 }
 
 /**
- * Begins to record where device memory is allocated. `leaks()` of the result names what was not disposed since, `dispose()`
- * ends it. For tests and for hunting leaks: each allocation then costs a captured stack.
+ * Starts recording where device memory is allocated. `leaks()` of the result lists what has not been disposed of since; `dispose()` ends it. For
+ * tests and for finding leaks: each allocation costs a captured stack while it is on.
  * @example
  * const tracker = cuda.trackLeaks();
  * const d = cuda.deviceArray(4, f32);

@@ -33,10 +33,9 @@ export function noteDisposed(gone: object & Owned): void {
 }
 
 /**
- * Runs a synchronous body and disposes the device arrays, streams and events that it made, apart from those found in what it
- * returns: the value itself, and members of arrays and plain objects at any depth. Also when it throws. Gives what the
- * body gives.
- * @throws TypeError when the body is asynchronous: other code would run in the middle, and what it made would be freed too.
+ * Runs a synchronous body and disposes of the device arrays, streams and events that it created, except those in its result: the value itself, and
+ * members of arrays and plain objects at any depth. Also if it throws. Returns the body's result.
+ * @throws TypeError if the body is asynchronous: other code would run in between, and what that creates would be freed too.
  */
 export function scope<R>(body: () => R): R {
   checkBody('scope', body);

@@ -94,7 +94,7 @@ export const deviceArray: DeviceArray<RocArrayOptions, 'roc'> = /* @__PURE__ */ 
 );
 
 /**
- * An uninitialised device array of the shape and dtype of a host or device array, compact, with its axes in the same order in memory.
+ * Creates an uninitialised device array with the shape and dtype of a host or device array: compact, with its axes in the same order in memory.
  * Numba: `roc.device_array_like(ary)`.
  * @example
  * const d = roc.deviceArrayLike(new Float32Array(8));

@@ -32,7 +32,7 @@ import { type Agent, rocDevices } from './devices.ts';
 import { RocLauncher } from './launcher.ts';
 
 /**
- * Makes a kernel of a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.
+ * Makes a kernel from a function, for the device of `roc`. Nothing is compiled until the first launch, unless there is a `signature`.
  * Throws TypeError for bad options; compiling throws KernelError. Numba: `roc.jit`.
  * @example
  * const scale = roc.jit((y: Vec<f32>, k: number) => {
@@ -60,7 +60,7 @@ export const coarsegrainArray: PinnedArray = /* @__PURE__ */ pinnedArrayOf(rocDe
 /**
  * A host array that kernels read and write in place, f64 unless told otherwise: pass it to a kernel as it is, then synchronise. Numba:
  * `roc.finegrain_array(shape, dtype, strides, order)`.
- * @throws as `coarsegrainArray`, and NotSupportedError where the device cannot reach host memory.
+ * @throws as `coarsegrainArray`, and NotSupportedError if the device cannot access host memory.
  * @example
  * const y = roc.finegrainArray(2, f32);
  * roc.jit((y: Vec<f32>) => { y[roc.getGlobalId(0)] = 7; }).launch({ grid: 1, block: 2 }, y);
@@ -101,7 +101,7 @@ export const currentDevice: () => Agent = /* @__PURE__ */ currentDeviceOf(rocDev
 /**
  * Makes a device the current one of `roc`: a kind of device, such as `'opencl'`, with a number among those (0); or the number of one of
  * `roc.agents`.
- * @throws NotSupportedError when there is no such device or it takes a promise to open it, RangeError for an unknown kind.
+ * @throws NotSupportedError if there is no such device or opening it takes a promise, RangeError for an unknown kind.
  * @example
  * roc.selectDevice('cpu');
  * console.log(roc.currentDevice().kind); // cpu
@@ -118,7 +118,7 @@ export const selectDevice: SelectDevice = /* @__PURE__ */ selectDeviceOf(rocDevi
 export const open: Open = /* @__PURE__ */ openOf(rocDevices);
 
 /**
- * Closes all devices that `roc` has opened: every array, stream and kernel that it has on them is dead.
+ * Closes all devices that `roc` has opened: its arrays, streams and kernels on them become invalid.
  * @example
  * const d = roc.deviceArray(4, f32);
  * roc.close();
@@ -127,8 +127,7 @@ export const open: Open = /* @__PURE__ */ openOf(rocDevices);
 export const close: () => void = /* @__PURE__ */ closeOf(rocDevices);
 
 /**
- * As `close`, without blocking: resolves when all work of the devices has been done that was asked for before, and they are closed. What went
- * wrong there and nobody was told of is a warning.
+ * As `close`, without blocking: resolves when all earlier work of the devices is done and they are closed. Unreported failures become warnings.
  * @example
  * const d = roc.deviceArray(4, f32);
  * await roc.closeAsync();
@@ -137,15 +136,15 @@ export const close: () => void = /* @__PURE__ */ closeOf(rocDevices);
 export const closeAsync: () => Promise<void> = /* @__PURE__ */ closeAsyncOf(rocDevices);
 
 /**
- * Blocks until all work of the current device has been done, then throws what went wrong, if anything did.
+ * Blocks until all work of the current device is done, then throws the error if something failed.
  * @example
  * roc.synchronize(); // all launches so far are done
  */
 export const synchronize: () => void = /* @__PURE__ */ synchronizeOf(rocDevices);
 
 /**
- * Resolves when the work that is on the current device now has been done, without blocking the event loop; rejects with what went
- * wrong. The only form of `synchronize()` on devices that nothing can wait for.
+ * Resolves when the work now on the current device is done, without blocking the event loop; rejects if it failed. On devices that cannot be waited
+ * for, it is the only form of `synchronize()`.
  * @example
  * await roc.synchronizeAsync(); // all launches so far are done
  */
@@ -161,9 +160,10 @@ export const memoryStats: () => MemoryStats = /* @__PURE__ */ memoryStatsOf(rocD
 
 /**
  * Runs `body` (sync or async) and reports what was done meanwhile, in the whole process: launches, copies, fills, graphs, products, collectives,
- * compiling and waiting, with the host's times and, by events, the device's. Resolves when the body and all work that it has enqueued are done. Gives a `Profile`:
- * `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, also when the body fails.
- * @throws as promise: what the body throws; then the profile is over. TypeError for bad options.
+ * compiling and waiting, with the host's times and, from events, the device's. Resolves to a `Profile` when the body and all work it has enqueued are
+ * done: `events`, `summary()`, `save(file)` for ui.perfetto.dev, and `result`. Profiles may nest and overlap. `file` saves it, even if the body
+ * fails.
+ * @throws as promise: what the body throws, after ending the profile. TypeError for invalid options.
  * @example
  * const scale = roc.jit((y: Vec<f32>, k: number) => { y[roc.getGlobalId(0)]! *= k; });
  * const d = roc.toDevice(new Float32Array(64));

@@ -14,7 +14,7 @@ import { vectorizeOf } from '../ufunc/vectorize.ts';
 import { rocDevices } from './devices.ts';
 
 /**
- * Makes a universal function of a function of elements, `const add = roc.vectorize((a: number, b: number) => a + b)`: then `add(x, y)` applies it to all elements of arrays that are
+ * Makes a universal function from a function of elements, `const add = roc.vectorize((a: number, b: number) => a + b)`: then `add(x, y)` applies it to all elements of arrays that are
  * broadcast together, on the device or the host. Numba: `@vectorize([…], target='roc')`.
  * @throws TypeError for anything that is not a function of elements, or invalid signatures.
  * @example
@@ -24,7 +24,7 @@ import { rocDevices } from './devices.ts';
 export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(rocDevices);
 
 /**
- * Makes a generalised universal function of a function that is given parts of arrays and stores its results: `roc.guvectorize((A, B, C) => {…}, '(m,n),(n,p)->(m,p)')`. Numba:
+ * Makes a generalised universal function from a function that receives parts of arrays and stores its results: `roc.guvectorize((A, B, C) => {…}, '(m,n),(n,p)->(m,p)')`. Numba:
  * `@guvectorize([…], '(m,n),(n,p)->(m,p)', target='roc')`.
  * @throws TypeError for anything that is not a function, a layout that cannot be read, or signatures that do not match it.
  * @example
@@ -38,9 +38,10 @@ export const vectorize: Vectorize = /* @__PURE__ */ vectorizeOf(rocDevices);
 export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(rocDevices);
 
 /**
- * Records the work that a function enqueues, kernels, copies and fills, and gives a graph of it, which enqueues all of that with one call: `g.launch({ stream })`. The function runs
- * once, now, and its work does not: arguments are those of now until `g.update()`. What would wait for the device is refused. CUDA's graphs, as PyTorch's `torch.cuda.graph`.
- * @throws TypeError for anything that is not a function, or an asynchronous one, NotSupportedError for what cannot be recorded; what the function throws.
+ * Records the work that a function enqueues, kernels, copies and fills, and returns a graph that enqueues all of it with one call: `g.launch({ stream
+ * })`. The function runs once, now, but its work does not; arguments stay as they are now until `g.update()`. Calls that would wait for the device
+ * are refused. CUDA's graphs, as PyTorch's `torch.cuda.graph`.
+ * @throws TypeError for anything that is not a function, or an asynchronous one, NotSupportedError for calls that cannot be recorded; and what the function throws.
  * @example
  * const x = roc.toDevice(Float32Array.of(1, 2));
  * const scale = roc.jit((x: Vec<f32>, k: number) => { x[roc.getGlobalId(0)]! *= k; });
@@ -55,9 +56,9 @@ export const guvectorize: GUVectorize = /* @__PURE__ */ guvectorizeOf(rocDevices
 export const graph: MakeGraph = /* @__PURE__ */ graphOf(rocDevices);
 
 /**
- * The product of two matrices, of matrices and vectors, or of batches of them that are broadcast together: NumPy's `matmul`. Operands are of any layout, transposed views among them; products of
- * f16 and bf16 are added in f32. Of arrays on the device the result is there, and nothing waits. By kernels of Tsamba's, or by NVIDIA's cuBLAS where it is installed and the product is large;
- * `inspect` says which.
+ * The product of two matrices, of matrices and vectors, or of batches of them, which are broadcast: NumPy's `matmul`. Operands may have any layout,
+ * including transposed views; products of f16 and bf16 are added in f32. If the arrays are on the device, so is the result, and nothing waits. Uses
+ * Tsamba's kernels, or NVIDIA's cuBLAS if it is installed and the product is large; `inspect` says which.
  * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
  * @example
  * const a = roc.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
@@ -67,8 +68,9 @@ export const graph: MakeGraph = /* @__PURE__ */ graphOf(rocDevices);
 export const matmul: Matmul = /* @__PURE__ */ matmulOf(rocDevices);
 
 /**
- * The product of two arrays as NumPy's `dot` has it: of vectors a number, of matrices their product, of more axes the sum over the last one of `a` and the second-to-last of `b`; arrays without
- * axes, and numbers, multiply all elements. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * The product of two arrays, as NumPy's `dot`: a number for vectors, the product for matrices, and for more axes the sum over the last axis of `a`
+ * and the second-to-last of `b`; arrays without axes, and numbers, multiply all elements. If the arrays are on the device, so is the result, and
+ * nothing waits unless it is a number.
  * @throws TypeError for anything but arrays of numbers, RangeError for shapes that do not match.
  * @example
  * const x = roc.toDevice(Float32Array.of(1, 2, 3));
@@ -78,9 +80,10 @@ export const matmul: Matmul = /* @__PURE__ */ matmulOf(rocDevices);
 export const dot: Dot = /* @__PURE__ */ dotOf(rocDevices);
 
 /**
- * Sums of products over labelled axes, NumPy's `einsum`: `roc.einsum('ij,jk->ik', a, b)`. A letter names an axis, `...` all others; what the output leaves out is summed, and without an
- * output the letters that appear once are it. Several operands are multiplied in the cheapest order of pairs; what is a product of matrices goes the way of `matmul`, all else becomes
- * one kernel. Of arrays on the device the result is there, and nothing waits, unless it is a number.
+ * Sums of products over labelled axes, NumPy's `einsum`: `roc.einsum('ij,jk->ik', a, b)`. A letter names an axis, `...` all others; axes missing from
+ * the output are summed, and without `->` the output has the letters that appear once. Several operands are multiplied in the cheapest order of
+ * pairs; matrix products use `matmul`, everything else becomes one kernel. If the arrays are on the device, so is the result, and nothing waits
+ * unless it is a number.
  * @throws TypeError for anything but arrays of numbers, RangeError for subscripts that cannot be read, or do not match the operands.
  * @example
  * const a = roc.toDevice(ndarray(Float32Array.of(1, 2, 3, 4), { shape: [2, 2] }));
@@ -90,8 +93,8 @@ export const dot: Dot = /* @__PURE__ */ dotOf(rocDevices);
 export const einsum: Einsum = /* @__PURE__ */ einsumOf(rocDevices);
 
 /**
- * Evaluates an expression of whole arrays, `a.add(b).mul(2)`, as `evaluate()` does: what belongs together becomes one kernel, reductions included. Arrays on the device have the methods of
- * NumPy's arithmetic; they give expressions, which nothing computes until a value is asked for.
+ * Evaluates an expression of whole arrays, `a.add(b).mul(2)`, as `evaluate()` does: operations that can run together become one kernel, reductions
+ * included. Device arrays have NumPy's arithmetic as methods; these return expressions, and nothing is computed until a value is requested.
  * @throws TypeError for anything that is not an expression, RangeError for shapes that cannot be broadcast together.
  * @example
  * const a = roc.toDevice(Float32Array.of(1, 2, 3));

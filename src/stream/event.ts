@@ -50,7 +50,7 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
 });
 
 /**
- * A mark in a stream: others wait for it, and time is measured between two. Created by `cuda.event()`. Numba: `Event`.
+ * A mark in a stream: other streams can wait for it, and time is measured between two. Created by `cuda.event()`. Numba: `Event`.
  * @example
  * const event = cuda.event();
  * event.record();
@@ -131,8 +131,8 @@ export class Event {
   }
 
   /**
-   * Resolves with the event when the work before the mark has been done, without blocking the event loop; rejects with what went wrong.
-   * It may be disposed meanwhile; one that is recorded again is waited for once more.
+   * Resolves with the event when the work before the mark is done, without blocking the event loop; rejects if it failed. The event may be disposed
+   * of meanwhile; if it is recorded again, that is waited for too.
    */
   async done(): Promise<Event> {
     refuseWaiting('event.done()');

@@ -46,7 +46,7 @@ const dropped: FinalizationRegistry<CreatedStream> = new FinalizationRegistry((r
 });
 
 /**
- * A queue of work on a device: what is enqueued on it is done in order. Created by `cuda.stream()`; without one, work goes to the default
+ * A queue of work on a device, which is done in order. Created by `cuda.stream()`; without one, work goes to the default
  * stream. Numba: `Stream`.
  * @example
  * const stream = cuda.stream();
@@ -117,7 +117,7 @@ export class Stream implements StreamUser {
     return this.handle;
   }
 
-  /** Blocks until all work on the stream has been done, copies included; throws what went wrong. Numba: `synchronize()`. */
+  /** Blocks until all work on the stream is done, copies included; throws if it failed. Numba: `synchronize()`. */
   synchronize(): void {
     refuseWaiting('stream.synchronize()');
     const handle = this.use();
@@ -131,7 +131,7 @@ export class Stream implements StreamUser {
     this.context.throwFault();
   }
 
-  /** Whether all work that was enqueued has been done. Does not block. CUDA's `cuStreamQuery`. */
+  /** Whether all enqueued work is done. Does not block. CUDA's `cuStreamQuery`. */
   query(): boolean {
     refuseWaiting('stream.query()');
     const handle = this.use();
@@ -225,8 +225,7 @@ export class Stream implements StreamUser {
   }
 
   /**
-   * Resolves with the stream when the work that is on it now has been done, without blocking the event loop; rejects with what
-   * went wrong. Numba: `async_done()`.
+   * Resolves with the stream when the work now on it is done, without blocking the event loop; rejects if it failed. Numba: `async_done()`.
    */
   async done(): Promise<Stream> {
     refuseWaiting('stream.done()');
@@ -240,8 +239,8 @@ export class Stream implements StreamUser {
   }
 
   /**
-   * Calls `fn(stream, status, arg)` from the event loop, never inside this call, when the work that is on the stream now has
-   * been done; `status` is 0 if it went well. What `fn` throws becomes a warning. Numba: `add_callback(fn, arg)`.
+   * Calls `fn(stream, status, arg)` from the event loop, never inside this call, when the work now on the stream is done; `status` is 0 if it
+   * succeeded. Errors thrown by `fn` become warnings. Numba: `add_callback(fn, arg)`.
    */
   addCallback(fn: StreamCallback<undefined>): void;
   addCallback<A>(fn: StreamCallback<A>, arg: A): void;
@@ -287,7 +286,7 @@ export class Stream implements StreamUser {
     this.context.retire(ref);
   }
 
-  /** Waits for the work on the stream without blocking, then gives it back. */
+  /** Waits for the work on the stream without blocking, then releases it. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.disposed) return;
     // Afterwards the stack begins in the event loop.
