@@ -49,11 +49,11 @@ interface Request {
 }
 
 /**
- * One rank's end of a group of processes, workers or GPUs that compute together; made by `nccl.init`, `nccl.initAll` and `split`. All ranks make the same
- * calls in the same order. A call is enqueued at once, in the order of its stream; its promise resolves when work that is enqueued on the stream
- * afterwards finds the result, which under NCCL is at once: await it, and nothing has been waited for.
+ * One rank's end of a group of processes, workers or GPUs that compute together; created by `nccl.init`, `nccl.initAll` and `split`. All ranks make
+ * the same calls in the same order. A call is enqueued at once, in stream order; its promise resolves when work enqueued on the stream afterwards
+ * will see the result, which under NCCL is immediately, without waiting.
  *
- * Arrays are device arrays of any dtype and layout: views with gaps are packed. The array to receive may be the one that is sent.
+ * Arrays are device arrays of any dtype and layout: views with gaps are packed. The receiving array may be the one that is sent.
  */
 export class Communicator {
   readonly #transport: Transport;
@@ -130,7 +130,7 @@ export class Communicator {
     });
   }
 
-  /** Gives all ranks what the root's array holds, in place. NCCL: `ncclBroadcast`. */
+  /** Copies the root's array to all ranks, in place. NCCL: `ncclBroadcast`. */
   broadcast<A extends AnyArray>(array: A, options?: Rooted): Promise<A> {
     return this.#call('broadcast', () => {
       const { root = 0, stream } = readOptions<Rooted>('broadcast', options, ['root', 'stream']);
@@ -243,7 +243,7 @@ export class Communicator {
     });
   }
 
-  /** Receives what a rank sends, into an array of as many elements. NCCL: `ncclRecv`. */
+  /** Receives what a rank sends, into an array with the same number of elements. NCCL: `ncclRecv`. */
   recv<A extends AnyArray>(array: A, from: number, options?: OnStream): Promise<A> {
     return this.#call('recv', () => {
       const { stream } = readOptions<OnStream>('recv', options, ['stream']);
@@ -262,7 +262,7 @@ export class Communicator {
     });
   }
 
-  /** Resolves when all ranks have called it and what was enqueued before on this communicator has been done. MPI: `MPI_Barrier`. */
+  /** Resolves when all ranks have called it and everything enqueued earlier on this communicator is done. MPI: `MPI_Barrier`. */
   barrier(): Promise<void> {
     return this.#call('barrier', async () => {
       if (inGroup()) throw new TsambaTypeError('E_NCCL_ARGUMENT', 'barrier cannot be part of a group: call it outside');
@@ -277,8 +277,8 @@ export class Communicator {
   }
 
   /**
-   * Communicators of parts of the ranks: those with the same `color` (an integer from 0 on) form one, in the order of `key`, else of their ranks here.
-   * Resolves to undefined on ranks without a colour. All ranks call it. NCCL: `ncclCommSplit`.
+   * Splits the ranks: those with the same `color` (a non-negative integer) form a communicator, ordered by `key`, by default by their ranks here.
+   * Resolves to undefined on ranks without a colour. All ranks must call it. NCCL: `ncclCommSplit`.
    */
   split(options: {
     readonly color?: number | undefined;
@@ -301,7 +301,7 @@ export class Communicator {
     });
   }
 
-  /** Ends what is under way on all ranks: what waits there and here rejects with a CommunicatorError that says who and why. NCCL: `ncclCommAbort`. */
+  /** Ends pending calls on all ranks: they reject with a CommunicatorError that says which rank aborted and why. NCCL: `ncclCommAbort`. */
   abort(reason = 'the program asked for it'): void {
     this.#transport.abort(reason);
   }

@@ -6,11 +6,11 @@ import { DriverError } from '../errors.ts';
 /** Codes of `CommunicatorError`. */
 export type CommunicatorCode = 'E_NCCL' | 'E_NCCL_LOST' | 'E_NCCL_TIMEOUT' | 'E_NCCL_ABORTED' | 'E_NCCL_MISMATCH';
 
-/** A collective that cannot be completed: a rank was lost, did not come in time, aborted, or called something else. */
+/** A collective that cannot be completed: a rank was lost, did not arrive in time, aborted, or called something else. */
 export class CommunicatorError extends DriverError {
   /** `'CommunicatorError'`. */
   override readonly name: string = 'CommunicatorError';
-  /** The rank that it was, where it is known: a number in the communicator that `init` gave. */
+  /** The rank at fault, if known: its number in the communicator returned by `init`. */
   readonly rank: number | undefined;
   constructor(code: CommunicatorCode, message: string, details: { rank?: number; api?: string; cause?: unknown } = {}) {
     super(code, message, {

@@ -18,9 +18,10 @@ export type { TransportName } from './transport.ts';
 /** Several GPUs, processes and hosts: what `nccl` has. */
 export interface NcclNamespace {
   /**
-   * One rank, in a process or worker of its own. Who it is comes from the launcher's environment (`npx tsamba run`, torchrun, Slurm, Open MPI, Kubernetes' operators) unless it is
-   * given; alone it is rank 0 of 1. Resolves when all ranks are there. Under NCCL the GPU of the rank becomes the current device. NCCL: `ncclCommInitRank`.
-   * @throws as promise: NotSupportedError without NCCL or a GPU, CommunicatorError where ranks do not come, TypeError and RangeError for options that make no sense.
+   * One rank, in its own process or worker. Its number comes from the launcher's environment (`npx tsamba run`, torchrun, Slurm, Open MPI,
+   * Kubernetes' operators) unless given; without any, it is rank 0 of 1. Resolves when all ranks have arrived. Under NCCL, the rank's GPU becomes the
+   * current device. NCCL: `ncclCommInitRank`.
+   * @throws as promise: NotSupportedError without NCCL or a GPU, CommunicatorError if ranks do not arrive, TypeError and RangeError for invalid options.
    * @example
    * import { nccl } from 'tsamba/nccl';
    *
@@ -31,14 +32,14 @@ export interface NcclNamespace {
    */
   readonly init: typeof init;
   /**
-   * All ranks in this thread, one for each GPU that the process sees; with the reference transport `size` of them on the current device. Calls of several
-   * ranks stand within `nccl.group`. NCCL: `ncclCommInitAll`.
+   * All ranks in this thread, one for each GPU that the process sees; with the reference transport, `size` ranks on the current device. Calls of
+   * several ranks belong in an `nccl.group`. NCCL: `ncclCommInitAll`.
    * @throws NotSupportedError without NCCL or a GPU.
    */
   readonly initAll: typeof initAll;
-  /** An id for programs that bring it to all ranks themselves: `nccl.init({ rank, size, id })`. NCCL: `ncclGetUniqueId`. */
+  /** An id for programs that distribute it to all ranks themselves: `nccl.init({ rank, size, id })`. NCCL: `ncclGetUniqueId`. */
   readonly uniqueId: () => string;
-  /** Makes all calls within as one: needed where ranks send to each other at the same time, and where one thread has several ranks. Gives what `body` gives. NCCL: `ncclGroupStart`. */
+  /** Makes all calls within it as one: required if ranks send to each other at the same time, or if one thread has several ranks. Returns the body's result. NCCL: `ncclGroupStart`. */
   readonly group: typeof grouped;
 }
 

@@ -24,13 +24,13 @@ export interface InitOptions {
   readonly size?: number | undefined;
   /** Where rank 0 listens and the others meet it: `host:port`. Default: `MASTER_ADDR` and `MASTER_PORT`, else this host alone. */
   readonly address?: string | undefined;
-  /** What all ranks know and nobody else; needed where `address` is not this host alone. Default: `TSAMBA_NCCL_TOKEN`. */
+  /** A secret that all ranks share; required if `address` can be reached from other hosts. Default: `TSAMBA_NCCL_TOKEN`. */
   readonly token?: string | undefined;
-  /** What `nccl.uniqueId()` gave to one rank and the program has brought to all others: nobody meets then. */
+  /** The result of `nccl.uniqueId()` on one rank, which the program has distributed to all others: ranks then need not meet. */
   readonly id?: string | undefined;
   /** Default: `TSAMBA_NCCL_TRANSPORT`, else `'nccl'`. */
   readonly transport?: TransportName | undefined;
-  /** Which NVIDIA GPU. Default: the one of this process, or of several that it sees the one with the number of its rank on this host. */
+  /** Which NVIDIA GPU to use. Default: the only one that the process sees, or the one numbered by its rank on this host. */
   readonly device?: number | undefined;
   /** Milliseconds that other ranks may keep this one waiting, at the meeting and in a call. Default: `TSAMBA_NCCL_TIMEOUT`, else 600 000. */
   readonly timeout?: number | undefined;
@@ -40,7 +40,7 @@ export interface InitOptions {
 export interface InitAllOptions {
   /** `'nccl'` or `'reference'`. Default: `TSAMBA_NCCL_TRANSPORT`, otherwise NCCL. */
   readonly transport?: TransportName | undefined;
-  /** With the reference transport: how many ranks there are on the current device. Else the first so many GPUs. */
+  /** With the reference transport, the number of ranks on the current device; otherwise the number of GPUs, from the first on. */
   readonly size?: number | undefined;
   /** Milliseconds that other ranks may keep one waiting. Default: `TSAMBA_NCCL_TIMEOUT`, otherwise 600 000. */
   readonly timeout?: number | undefined;

@@ -51,8 +51,8 @@ async function combined<V extends number | bigint>(
 }
 
 /**
- * All elements of all ranks as one: `'sum'`, `'prod'`, `'min'` or `'max'`, on every rank. Each rank has at least one element. What ranks have of floats is combined in f64.
- * Waits, without blocking. `reduce` of `tsamba/parallel` over ranks.
+ * Reduces the elements of all ranks: `'sum'`, `'prod'`, `'min'` or `'max'`, on every rank. Each rank must have at least one element. The ranks'
+ * results for floats are combined in f64. Waits without blocking. `reduce` of `tsamba/parallel` over ranks.
  */
 export async function reduce(
   comm: Communicator,
@@ -68,8 +68,8 @@ export async function reduce(
 }
 
 /**
- * How many elements of all ranks are in each bin, on every rank: as `histogram` of `tsamba/parallel`. Without a `range` bins go from the least to the
- * greatest element of all ranks.
+ * How many elements of all ranks are in each bin, on every rank: like `histogram` of `tsamba/parallel`. Without a `range`, bins go from the smallest to
+ * the largest element of all ranks.
  */
 export async function histogram(
   comm: Communicator,
@@ -91,8 +91,9 @@ async function extent(comm: Communicator, array: DeviceNDArray): Promise<Range> 
 }
 
 /**
- * Sorts the elements of all ranks, stably: rank 0 gets the least ones, the last rank the greatest, about as many each, as a new device array. Numbers of one dtype with one axis. Equal
- * elements go to the same rank: where most are equal, parts are not even. A sample sort: two local sorts, and each element is sent once.
+ * Sorts the elements of all ranks, stably: rank 0 gets the smallest, the last rank the largest, about as many each, as a new device array. For
+ * numbers of one dtype with one axis. Equal elements go to the same rank, so parts are uneven if most are equal. A sample sort: two local sorts, and
+ * each element is sent once.
  */
 export async function sort<T>(comm: Communicator, x: DeviceNDArray<T, 1>): Promise<DeviceNDArray<T, 1>> {
   arrayOf('sort', 'the array', x, comm.context);

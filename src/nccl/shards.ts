@@ -95,8 +95,8 @@ export class Shard<T = unknown> {
   }
 
   /**
-   * Brings the copies of the neighbours' elements up to date. Enqueued as a collective is: resolves when work that is enqueued on the stream from then on finds
-   * them. Only the edges are read and written, so that what is between them can be computed meanwhile on another stream.
+   * Updates the copies of the neighbours' elements. Enqueued like a collective: resolves when work enqueued on the stream afterwards will see them.
+   * Only the edges are read and written, so the interior can be computed meanwhile on another stream.
    */
   async exchange(options?: OnStream): Promise<void> {
     const { stream } = readOptions<OnStream>('exchange', options, ['stream']);
@@ -156,9 +156,9 @@ interface Placed<T> {
 }
 
 /**
- * Divides an array, which all ranks have, along an axis: each rank gets its part on its device, and copies of its neighbours' edges where there is a `halo`. A host or
- * device array; only the rank's part of it is read.
- * @throws RangeError for an axis that is none, or parts shorter than the halo.
+ * Divides an array that all ranks have along an axis: each rank gets its part on its device, with copies of its neighbours' edges if there is a
+ * `halo`. The array may be on the host or the device; only the rank's part of it is read.
+ * @throws RangeError for an invalid axis, or parts shorter than the halo.
  */
 export function shard<T = unknown>(
   comm: Communicator,

@@ -68,8 +68,8 @@ interface Binned {
 }
 
 /**
- * How many elements are in each of `bins` bins of equal width, or in each between edges that ascend: a device array of i32 (of i64 where there are 2³¹ elements
- * or more). Does not wait. Bins are NumPy's: each has its lower edge and not its upper one, but the last, which has both; NaN is in none. CUB:
+ * How many elements are in each of `bins` bins of equal width, or between ascending edges: a device array of i32 (of i64 where there are 2³¹ elements
+ * or more). Does not wait. Bins are NumPy's: each includes its lower edge but not its upper one, except the last, which includes both; NaN is in none. CUB:
  * `DeviceHistogram`.
  *
  * @example
@@ -164,8 +164,8 @@ export type Bincount = BincountCall<false> & { readonly async: BincountCall<true
 const countedIntegers = /* @__PURE__ */ primitive('bincount', planBincount);
 
 /**
- * How often each of the integers 0, 1, … is there: a device array of i32. Integers that are negative, or `length` and more, are not counted. With `length` nothing is
- * waited for. NumPy: `bincount`.
+ * How often each of the integers 0, 1, … occurs: a device array of i32. Negative integers, and those from `length` on, are not counted. With
+ * `length`, nothing waits. NumPy: `bincount`.
  *
  * @example
  * import { bincount } from 'tsamba/parallel';

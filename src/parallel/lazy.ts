@@ -20,8 +20,9 @@ export type Recipe =
   | { readonly kind: 'strided'; readonly start: number; readonly step: number };
 
 /**
- * A sequence that is computed where it is read. What `counting`, `constant`, `zip`, `map`, `permute`, `reverse` and `strided` give, and what all functions of
- * `tsamba/parallel` take in the place of an array. It keeps the arrays that it reads, and copies none: what they hold counts when it is used.
+ * A sequence that is computed as it is read: the result of `counting`, `constant`, `zip`, `map`, `permute`, `reverse` and `strided`, accepted by all
+ * functions of `tsamba/parallel` in place of an array. It refers to the arrays that it reads and copies none: their contents at the time of use
+ * count.
  */
 export class Lazy<T = unknown> implements LazyLike<T> {
   /** Of the elements, for the editor alone. */
@@ -66,7 +67,7 @@ function count(call: string, n: unknown): number {
 }
 
 /**
- * `start`, `start + step`, …: `n` numbers. i32 where both are integers of 32 bits, i64 where they are bigints, else f64; `dtype` says otherwise.
+ * `start`, `start + step`, …: `n` numbers. i32 if both are 32-bit integers, i64 if they are bigints, otherwise f64; `dtype` overrides this.
  * Thrust: `counting_iterator`.
  */
 export function counting(n: number, start?: number, step?: number, dtype?: DTypeLike): Lazy<number>;
@@ -91,7 +92,7 @@ export function counting(
   return new Lazy<never>({ kind: 'counting', start, step }, length, [], type);
 }
 
-/** The same value `n` times. Its dtype: bool of a boolean, i64 of a bigint, else f64; `dtype` says otherwise, and must for a struct. Thrust: `constant_iterator`. */
+/** The same value `n` times. Its dtype is bool for a boolean, i64 for a bigint, otherwise f64; `dtype` overrides this, and is required for a struct. Thrust: `constant_iterator`. */
 export function constant<T>(value: T, n: number, dtype?: DTypeLike): Lazy<T> {
   const kind = typeof value;
   if (dtype === undefined && kind !== 'number' && kind !== 'bigint' && kind !== 'boolean') {
@@ -120,8 +121,8 @@ export type Zipped<S> = S extends readonly unknown[]
   : { readonly [K in keyof S & string]: Elements<S[K]> };
 
 /**
- * Elements of several sequences as one struct: `zip({ value: x, at: counting(n) })` has `v.value` and `v.at`, `zip(x, y)` has `v.a` and `v.b`. As long as the
- * shortest. Thrust: `zip_iterator`.
+ * Elements of several sequences as one struct: `zip({ value: x, at: counting(n) })` has `v.value` and `v.at`, `zip(x, y)` has `v.a` and `v.b`. As
+ * long as the shortest input. Thrust: `zip_iterator`.
  */
 export function zip<const S extends Readonly<Record<string, unknown>>>(sources: S): Lazy<Zipped<S>>;
 export function zip<const S extends readonly unknown[]>(...sources: S): Lazy<Zipped<S>>;
@@ -142,7 +143,7 @@ export function zip(...given: readonly unknown[]): Lazy<never> {
 }
 
 /**
- * `fn` of each element, computed where it is read. `dtype` is what it gives; found by the compiler where that is a number, and to be said where it is a struct.
+ * `fn` of each element, computed when it is read. `dtype` is the type of its results; the compiler infers it for numbers, and it is required for structs.
  * Thrust: `transform_iterator`.
  */
 export function map<const X, R>(x: X, fn: (value: Elements<X>) => R, dtype?: DTypeLike): Lazy<R> {
@@ -151,7 +152,7 @@ export function map<const X, R>(x: X, fn: (value: Elements<X>) => R, dtype?: DTy
   return new Lazy(recipe, measured('map', x), [x], dtype === undefined ? undefined : (asDType(dtype) as DType));
 }
 
-/** `x[index[0]]`, `x[index[1]]`, …. Indices must be within `x`: what is read elsewhere is undefined. Thrust: `permutation_iterator`. */
+/** `x[index[0]]`, `x[index[1]]`, …. Indices must be within `x`; other elements are undefined. Thrust: `permutation_iterator`. */
 export function permute<const X>(x: X, index: unknown): Lazy<Elements<X>> {
   measured('permute', x);
   return new Lazy({ kind: 'permute' }, measured('permute', index), [x, index]);

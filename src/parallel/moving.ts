@@ -55,7 +55,7 @@ function moving(
 }
 
 /**
- * The elements of a sequence as a new device array: of a lazy input what it comes to, of an array a compact copy. `collect(reverse(x))` is `x` reversed. Nothing is
+ * The elements of a sequence as a new device array: a lazy input is computed, an array is copied compactly. `collect(reverse(x))` is `x` reversed. Nothing is
  * waited for.
  * @example
  * import { collect, reverse } from 'tsamba/parallel';
@@ -97,7 +97,7 @@ type ScatterCall<R> = <const X extends Sequence>(
 ) => R;
 
 /**
- * `out[index[i]] = x[i]`, into a device array of the same dtype. Indices must be within `out`; of several elements that go to one place, one is left there. Nothing is
+ * `out[index[i]] = x[i]`, into a device array of the same dtype. Indices must be within `out`; if several elements go to one place, one of them remains. Nothing is
  * waited for. NumPy: `put`.
  * @example
  * import { cuda } from 'tsamba';
@@ -165,8 +165,8 @@ export interface ShuffleOptions extends MoveOptions {
 type ShuffleCall<L extends boolean> = <const X extends Sequence>(x: X, options?: ShuffleOptions) => Moved<X, L>;
 
 /**
- * The elements in an order that looks random and depends on the seed and their number alone: a device array. It takes no memory beside the result: each place is
- * computed, by a Feistel network. Does not wait.
+ * The elements in a random order that depends only on the seed and their number: a device array. It takes no memory besides the result: positions are
+ * computed by a Feistel network. Does not wait.
  * @example
  * import { counting, reduce, shuffle } from 'tsamba/parallel';
  *

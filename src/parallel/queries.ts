@@ -71,7 +71,7 @@ export interface MinMax extends MinMaxCall<false> {
 
 /**
  * The smallest and the largest element, in one pass; waits for them. NaN if there is one.
- * @throws RangeError where there is no element.
+ * @throws RangeError if there are no elements.
  * @example
  * import { minmax } from 'tsamba/parallel';
  *
@@ -92,8 +92,8 @@ export const minmax: MinMax = /* @__PURE__ */ primitive('minmax', (x: unknown, o
 ) as unknown as MinMax;
 
 /**
- * Where the smallest element is: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmin`.
- * @throws RangeError where there is no element.
+ * The index of the smallest element: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmin`.
+ * @throws RangeError if there are no elements.
  * @example
  * import { argmin } from 'tsamba/parallel';
  *
@@ -104,8 +104,8 @@ export const argmin: Ask = /* @__PURE__ */ primitive('argmin', (x: unknown, opti
 ) as unknown as Ask;
 
 /**
- * Where the largest element is: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmax`.
- * @throws RangeError where there is no element.
+ * The index of the largest element: the first of equal ones, and the first NaN, if there is one. Waits for the result. NumPy: `argmax`.
+ * @throws RangeError if there are no elements.
  * @example
  * import { argmax } from 'tsamba/parallel';
  *
@@ -136,7 +136,7 @@ export interface Test<R, D> extends TestCall<R, D, false> {
 }
 
 /**
- * Whether any element satisfies a predicate; without one, whether any is not 0. Waits for the result. False without elements.
+ * Whether any element satisfies a predicate; without one, whether any is not 0. Waits for the result. False if there are no elements.
  * @example
  * import { any } from 'tsamba/parallel';
  *
@@ -145,7 +145,7 @@ export interface Test<R, D> extends TestCall<R, D, false> {
 export const any: Test<boolean, boolean> = /* @__PURE__ */ tested('any', 'max');
 
 /**
- * Whether all elements satisfy a predicate; without one, whether none is 0. Waits for the result. True without elements.
+ * Whether all elements satisfy a predicate; without one, whether none is 0. Waits for the result. True if there are no elements.
  * @example
  * import { all } from 'tsamba/parallel';
  *

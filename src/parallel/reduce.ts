@@ -80,13 +80,13 @@ interface Own {
 }
 
 /**
- * All elements combined into one value, which is waited for. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative and commutative function of two
+ * Combines all elements into one value, and waits for it. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative and commutative function of two
  * elements, structs included. Sums and products of integers of up to 32 bits are exact up to 2⁵³. Arrays may have any layout.
  *
- * With `axis` each line along it by itself, or what lies along several: a device array with the other axes (`keepDims`: all, these of length 1), new or `out`, which is not waited
- * for. Sums of integers are i64 or u64 there. NumPy: `sum(axis=…, out=…)`.
+ * With `axis`, reduces each line along it, or along several axes: the result is a device array with the other axes (`keepDims`: all axes, these with
+ * length 1), new or `out`, and nothing waits. Sums of integers are i64 or u64 then. NumPy: `sum(axis=…, out=…)`.
  *
- * @throws RangeError where there is no element and neither `init` nor an operator with a value for that; KernelError for a function that does not compile.
+ * @throws RangeError if there are no elements and neither `init` nor an operator with an identity; KernelError for a function that does not compile.
  * @example
  * import { reduce } from 'tsamba/parallel';
  *
@@ -136,7 +136,7 @@ export type ReduceIntoCall<R> = <const X extends Sequence>(
 export type ReduceInto = ReduceIntoCall<void> & { readonly async: ReduceIntoCall<Promise<void>> };
 
 /**
- * As `reduce`, into the first element of a device array, in whose type it is stored; does not wait.
+ * As `reduce`, but stores the value in the first element of a device array, in its type; does not wait.
  *
  * @example
  * import { cuda } from 'tsamba';

@@ -72,7 +72,7 @@ export interface ReduceByKey {
 }
 
 /**
- * The value of each run of equal elements, and how many they are. NaN is equal to NaN. Waits for the number of runs; `runLengthEncodeInto` does not. CUB:
+ * The value of each run of equal elements, and its length. NaN is equal to NaN. Waits for the number of runs; `runLengthEncodeInto` does not. CUB:
  * `DeviceRunLengthEncode::Encode`.
  *
  * @example
@@ -86,17 +86,17 @@ export const runLengthEncode: RunLengthEncode = /* @__PURE__ */ primitive(
   planRuns,
 ) as unknown as RunLengthEncode;
 
-/** As `runLengthEncode`, into two arrays which each have room for as many as there are elements, and with the number of runs in `count[0]`; does not wait. */
+/** As `runLengthEncode`, into two arrays, each with room for all elements, with the number of runs in `count[0]`; does not wait. */
 export const runLengthEncodeInto: Primitive<
   [x: Sequence, values: AnyArray, counts: AnyArray, count: AnyArray, options?: OnStream],
   void
 > = /* @__PURE__ */ primitive('runLengthEncodeInto', planRunsInto) as never;
 
 /**
- * What the values of each run of equal keys come to: a key for each run, and the values combined. `op` is as that of `inclusiveScan`. The number of runs is waited for;
+ * Combines the values of each run of equal keys: a key for each run, and the combined values. `op` is that of `inclusiveScan`. The number of runs is waited for;
  * `reduceByKeyInto` does not wait. CUB: `DeviceReduce::ReduceByKey`.
  *
- * @throws RangeError for another number of keys than of values.
+ * @throws RangeError if there are not as many keys as values.
  * @example
  * import { reduceByKey } from 'tsamba/parallel';
  *
@@ -105,7 +105,7 @@ export const runLengthEncodeInto: Primitive<
  */
 export const reduceByKey: ReduceByKey = /* @__PURE__ */ primitive('reduceByKey', planByKey) as unknown as ReduceByKey;
 
-/** As `reduceByKey`, into two arrays which each have room for all, and with the number of runs in `count[0]`; does not wait. */
+/** As `reduceByKey`, into two arrays, each with room for all, with the number of runs in `count[0]`; does not wait. */
 export const reduceByKeyInto: Primitive<
   [
     keys: Sequence,

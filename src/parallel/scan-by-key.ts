@@ -70,10 +70,10 @@ export interface SegmentedScan {
 }
 
 /**
- * Scans the values of each run of equal keys by itself; see `inclusiveScan`. `{ exclusive: true }` leaves an element's own value out. NaN is equal to NaN. Nothing is
+ * Scans the values of each run of equal keys separately; see `inclusiveScan`. `{ exclusive: true }` leaves out an element's own value. NaN is equal to NaN. Nothing is
  * waited for. CUB: `DeviceScan::InclusiveScanByKey`, `ExclusiveScanByKey`.
  *
- * @throws RangeError for another number of keys than of values.
+ * @throws RangeError if there are not as many keys as values.
  * @example
  * import { scanByKey } from 'tsamba/parallel';
  *

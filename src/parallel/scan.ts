@@ -43,7 +43,7 @@ export interface ScanFunction {
 }
 
 /**
- * What all elements up to each one come to, that one included: a device array. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative function of two
+ * Combines, for each element, all elements up to and including it: a device array. `op` is `'sum'`, `'prod'`, `'min'`, `'max'`, or an associative function of two
  * elements, structs included; it need not commute. Does not wait. NumPy: `cumsum`, `maximum.accumulate`; CUB: `DeviceScan::InclusiveScan`.
  *
  * @throws RangeError for an `out` of another length; KernelError for a function that does not compile.
@@ -57,8 +57,8 @@ export interface ScanFunction {
 export const inclusiveScan: ScanFunction = /* @__PURE__ */ scanFunction('inclusiveScan', false);
 
 /**
- * What all elements before each one come to, behind `init`: of `'sum'` 0 unless said otherwise, and so on. Functions need an `init`. As `inclusiveScan` in all
- * else. CUB: `DeviceScan::ExclusiveScan`.
+ * Combines, for each element, `init` and all elements before it. `init` is 0 for `'sum'` by default, and so on; functions need one. Otherwise like
+ * `inclusiveScan`. CUB: `DeviceScan::ExclusiveScan`.
  *
  * @throws TypeError for a function without `init`.
  * @example

@@ -37,7 +37,7 @@ export interface SearchOptions<X = Sequence> extends OnStream {
 type SearchCall<R> = <const X extends Sequence>(sorted: X, x: Sequence, options?: SearchOptions<X>) => R;
 
 /**
- * Where each element of `x` would have to be inserted to keep `sorted` in order: a device array of i32 (of i64, where `sorted` has 2³¹ elements or more). Does not wait.
+ * The position at which each element of `x` would have to be inserted to keep `sorted` in order: a device array of i32 (of i64, where `sorted` has 2³¹ elements or more). Does not wait.
  * NumPy: `searchsorted`; CUB and Thrust: `lower_bound`, `upper_bound`.
  * @example
  * import { searchSorted } from 'tsamba/parallel';
@@ -129,7 +129,7 @@ type MergeCall<L extends boolean> = <const X extends Sequence>(
 ) => L extends true ? Promise<DeviceNDArray<Elements<X>, 1>> : DeviceNDArray<Elements<X>, 1>;
 
 /**
- * Two sequences that ascend as one, a device array; of equal elements those of `a` come first. Each finds its place by bisection. Does not wait. Thrust: `merge`.
+ * Merges two ascending sequences into a device array; of equal elements, those of `a` come first. Does not wait. Thrust: `merge`.
  * @throws TypeError for elements of different dtypes.
  * @example
  * import { merge } from 'tsamba/parallel';

@@ -30,7 +30,7 @@ export interface SegmentedSort {
 
 /**
  * Sorts the elements from `offsets[s]` up to `offsets[s + 1]` of each segment `s` by themselves. `offsets` are integers that do not fall, one more than there
- * are segments; segments may be empty, and elements before the first and behind the last one stay as they are. Stable; options and order as of `sort`.
+ * are segments; segments may be empty, and elements before the first and behind the last one stay as they are. Stable; options and order as for `sort`.
  * CUB: `DeviceSegmentedSort`.
  *
  * @throws TypeError for offsets that are not integers.

@@ -60,11 +60,11 @@ interface Own {
 }
 
 /**
- * Segment `s`, the elements from `offsets[s]` to before `offsets[s + 1]`, combined into element `s` of a device array, which has one less than `offsets`. Segments of all
- * lengths are dealt with at once: a thread, some lanes of a warp, or a block for each. Does not wait. The results of segments without elements are
- * `init`, else 0 of sums and 1 of products, else undefined. CUB: `DeviceSegmentedReduce`.
+ * Segment `s`, the elements from `offsets[s]` to before `offsets[s + 1]`, combined into element `s` of a device array, which has one less than `offsets`. Segments
+ * of all lengths are processed at once, each by a thread, some lanes of a warp, or a block. Does not wait. Empty segments give `init`, otherwise 0
+ * for sums and 1 for products, otherwise undefined values. CUB: `DeviceSegmentedReduce`.
  *
- * Sums of integers give 64-bit integers. With offsets that do not ascend within the elements the results are undefined.
+ * Sums of integers are 64-bit integers. If offsets do not ascend or leave the array, the results are undefined.
  *
  * @example
  * import { segmentedReduce } from 'tsamba/parallel';

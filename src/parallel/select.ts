@@ -58,10 +58,10 @@ export interface Partition {
 }
 
 /**
- * The elements for which a function gives true, or whose flag is set, in their order: a device array. Waits for their number; `selectInto` does not.
+ * The elements for which a function returns true, or whose flag is set, in order: a device array. Waits for their number; `selectInto` does not.
  * NumPy: `x[mask]`; CUB: `DeviceSelect::If`, `Flagged`.
  *
- * @throws RangeError for flags of another number; KernelError for a function that does not compile.
+ * @throws RangeError if there are not as many flags as elements; KernelError for a function that does not compile.
  * @example
  * import { select } from 'tsamba/parallel';
  *
@@ -72,10 +72,10 @@ export interface Partition {
 export const select: Select = /* @__PURE__ */ primitive('select', planSelect) as unknown as Select;
 
 /**
- * The elements that `select` would give, and all others, both in their order. Waits for their number; `partitionInto` does not. CUB: `DevicePartition::If`,
- * which turns the order of the others around.
+ * The elements that `select` would return, and all others, both in order. Waits for their number; `partitionInto` does not. CUB: `DevicePartition::If`,
+ * which reverses the order of the others.
  *
- * @throws RangeError for flags of another number; KernelError for a function that does not compile.
+ * @throws RangeError if there are not as many flags as elements; KernelError for a function that does not compile.
  * @example
  * import { partition } from 'tsamba/parallel';
  *
@@ -85,7 +85,7 @@ export const select: Select = /* @__PURE__ */ primitive('select', planSelect) as
 export const partition: Partition = /* @__PURE__ */ primitive('partition', planPartition) as unknown as Partition;
 
 /**
- * As `select`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; does not wait.
+ * As `select`, into `out`, which must have room for all elements, with their number in `count[0]`; does not wait.
  *
  * @example
  * import { cuda } from 'tsamba';
@@ -104,7 +104,7 @@ export const selectInto: Primitive<
     planInto('selectInto', [x, chosen], [out], count, options),
 ) as never;
 
-/** As `partition`, into two arrays which each have room for all elements, and with the number of selected ones in `count[0]`; does not wait. */
+/** As `partition`, into two arrays, each with room for all elements, with the number of selected ones in `count[0]`; does not wait. */
 export const partitionInto: Primitive<
   [x: Sequence, chosen: Chooser<never>, selected: AnyArray, rejected: AnyArray, count: AnyArray, options?: OnStream],
   void

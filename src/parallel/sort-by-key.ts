@@ -52,9 +52,9 @@ export interface SortByKey {
 }
 
 /**
- * Sorts keys, and values of any type in their order: `{ keys, values }`. Stable; options and order as of `sort`. Does not wait. Thrust: `sort_by_key`.
+ * Sorts keys, and values of any type along with them: `{ keys, values }`. Stable; options and order as for `sort`. Does not wait. Thrust: `sort_by_key`.
  *
- * @throws RangeError for as many values as there are not keys.
+ * @throws RangeError if there are not as many keys as values.
  * @example
  * import { sortByKey } from 'tsamba/parallel';
  *

@@ -45,12 +45,12 @@ export interface Sort extends SortCall<false> {
 }
 
 /**
- * The elements in order, as a device array: from the least to the greatest unless `descending`, `key` or `compare` say otherwise. Stable: equal elements stay in the
- * order they came in. -0 goes before 0 and NaN last, as in `TypedArray.prototype.sort`, in descending order too; NaNs come back as one. Numbers, and keys, are
- * sorted by their digits, in time that grows with their number alone; structs need `key` or `compare`. Does not wait. With `axis` each line along it is sorted separately,
+ * The elements in order, as a device array: ascending unless `descending`, `key` or `compare` say otherwise. Stable: equal elements stay in the
+ * order they came in. -0 goes before 0 and NaN last, as in `TypedArray.prototype.sort`, also in descending order; all NaNs come back with the same
+ * bits. Numbers and keys are radix-sorted, in linear time; structs need `key` or `compare`. Does not wait. With `axis` each line along it is sorted separately,
  * and the result has the shape of `x`; else all elements, along one axis. Thrust: `sort`, `stable_sort`.
  *
- * @throws TypeError for elements without an order of their own, without `key` and `compare`, and for an `out` of another dtype; RangeError for one of another length.
+ * @throws TypeError for elements without a natural order if there is neither `key` nor `compare`, and for an `out` of another dtype; RangeError for one of another length.
  * @example
  * import { sort } from 'tsamba/parallel';
  *
@@ -62,7 +62,7 @@ export const sort: Sort = /* @__PURE__ */ primitive('sort', (x: unknown, options
   planSort('sort', x, options),
 ) as unknown as Sort;
 
-/** `sort`, which is stable, by the name that Thrust has for that. */
+/** `sort`, which is stable, under Thrust's name. */
 export const stableSort: Sort = sort;
 
 function planSort(name: string, x: unknown, options: unknown): Plan<DeviceNDArray> {
@@ -91,7 +91,7 @@ export interface Argsort extends ArgsortCall<false> {
 }
 
 /**
- * Where the elements are that `sort` gives: `x[at[0]]` is the first one. i32, and u32 beyond 2³¹ elements. With `axis`: where along it. Options as of `sort`. NumPy: `argsort(kind='stable')`.
+ * The indices that would sort the elements: `x[at[0]]` is the first one. i32, and u32 beyond 2³¹ elements. With `axis`: where along it. Options as for `sort`. NumPy: `argsort(kind='stable')`.
  *
  * @example
  * import { argsort } from 'tsamba/parallel';

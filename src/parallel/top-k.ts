@@ -43,8 +43,8 @@ export interface TopK {
 }
 
 /**
- * The `k` greatest elements in descending order, or with `descending: false` the least in ascending order, and where they are. Of equal elements the first ones.
- * NaN comes after all numbers in both. As many as there are, if these are fewer than `k`. Options as of `sort`. CUB: `DeviceTopK`.
+ * The `k` largest elements in descending order, or with `descending: false` the smallest in ascending order, and their indices. Of equal elements,
+ * the first ones. NaN comes after all numbers in both. Fewer than `k` if there are fewer elements. Options as for `sort`. CUB: `DeviceTopK`.
  *
  * @throws RangeError for a `k` that is not a non-negative integer.
  * @example

@@ -54,8 +54,8 @@ export interface UniqueByKey {
 }
 
 /**
- * The elements without those that repeat the one before them: a device array. Of sorted elements each once. NaN is equal to NaN, and 0 to -0. The number is waited
- * for; `uniqueInto` does not wait. CUB: `DeviceSelect::Unique`.
+ * The elements without repetitions of the one before: a device array. If they are sorted, each distinct element once. NaN is equal to NaN, and 0 to -0. Waits
+ * for the number; `uniqueInto` does not. CUB: `DeviceSelect::Unique`.
  *
  * @example
  * import { unique } from 'tsamba/parallel';
@@ -64,14 +64,14 @@ export interface UniqueByKey {
  */
 export const unique: Unique = /* @__PURE__ */ primitive('unique', planUnique) as unknown as Unique;
 
-/** As `unique`, into `out`, which has room for as many elements as there are, and with their number in `count[0]`; does not wait. */
+/** As `unique`, into `out`, which must have room for all elements, with their number in `count[0]`; does not wait. */
 export const uniqueInto: Primitive<[x: Sequence, out: AnyArray, count: AnyArray, options?: OnStream], void> =
   /* @__PURE__ */ primitive('uniqueInto', planUniqueInto) as never;
 
 /**
- * The first key of each run of equal keys, and the value beside it. The number is waited for; `uniqueByKeyInto` does not wait. CUB: `DeviceSelect::UniqueByKey`.
+ * The first key of each run of equal keys, and its value. Waits for the number; `uniqueByKeyInto` does not. CUB: `DeviceSelect::UniqueByKey`.
  *
- * @throws RangeError for another number of keys than of values.
+ * @throws RangeError if there are not as many keys as values.
  * @example
  * import { uniqueByKey } from 'tsamba/parallel';
  *
@@ -80,7 +80,7 @@ export const uniqueInto: Primitive<[x: Sequence, out: AnyArray, count: AnyArray,
  */
 export const uniqueByKey: UniqueByKey = /* @__PURE__ */ primitive('uniqueByKey', planByKey) as unknown as UniqueByKey;
 
-/** As `uniqueByKey`, into two arrays which each have room for all, and with the number in `count[0]`; does not wait. */
+/** As `uniqueByKey`, into two arrays, each with room for all, with the number in `count[0]`; does not wait. */
 export const uniqueByKeyInto: Primitive<
   [keys: Sequence, values: Sequence, keysOut: AnyArray, valuesOut: AnyArray, count: AnyArray, options?: OnStream],
   void
