@@ -9,6 +9,7 @@ describe('options of jit', () => {
       fastMath: false,
       contract: undefined,
       defaultFloat: 'f64',
+      floatIsChosen: false,
       boundsCheck: undefined,
       debug: false,
       launchBounds: undefined,

@@ -78,6 +78,8 @@ export interface CheckedOptions {
   readonly fastMath: boolean;
   readonly contract: boolean | undefined;
   readonly defaultFloat: 'f32' | 'f64';
+  /** The author has said what numbers are that nothing determines, and is not warned of them. */
+  readonly floatIsChosen: boolean;
   readonly boundsCheck: boolean | undefined;
   readonly debug: boolean;
   readonly launchBounds: number | undefined;
@@ -141,6 +143,7 @@ export function checkOptions(options: unknown): CheckedOptions {
     fastMath: flag('fastMath', given.fastMath) ?? false,
     contract: flag('contract', given.contract),
     defaultFloat: floatName(given.defaultFloat),
+    floatIsChosen: given.defaultFloat !== undefined,
     boundsCheck: flag('boundsCheck', given.boundsCheck),
     debug: flag('debug', given.debug) ?? false,
     ...bounds(given.launchBounds),

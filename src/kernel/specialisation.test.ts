@@ -446,18 +446,22 @@ it('TSAMBA_DEBUG=sync makes every launch synchronous', () => {
   expect(() => now.launch({ grid: 1, block: 1 }, d)).toThrow(/index 5/);
 });
 
-it('warns once of a number that falls to the default float, by name', async () => {
+it('warns once of a number that falls to the default float, by name, where none was chosen', async () => {
   const codes: string[] = [];
   const listen = (warning: Error): void => {
     const { code } = warning as { code?: string };
     if (code === 'TSAMBA_DEFAULT_FLOAT') codes.push(warning.message);
   };
   process.on('warning', listen);
-  const kernel = jit((a: Vec<i32>, limit: number) => {
+  const body = (a: Vec<i32>, limit: number): void => {
     if (limit * limit > 0.5) a[0] = 1;
-  });
+  };
+  const kernel = jit(body);
   for (let i = 0; i < 2; i++) kernel.launch({ threads: 1 }, deviceArray(1, i32), 2);
   kernel.launch({ threads: 1 }, ndarray.zeros(1, i32), 2);
+  // Who has chosen is not told.
+  for (const defaultFloat of ['f32', 'f64'] as const)
+    jit(body, { defaultFloat }).launch({ threads: 1 }, deviceArray(1, i32), 2);
   await new Promise((done) => setImmediate(done));
   process.off('warning', listen);
   expect(codes).toEqual([

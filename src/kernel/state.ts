@@ -259,7 +259,7 @@ export class KernelState {
     const compileOptions = this.#optionsFor(context.driver, indexBits, context);
     const compiled = this.#compileOnly(types, compileOptions);
     const used = new Set(compiled.kernel.params.map((param) => param.name));
-    for (const name of compiled.defaulted) {
+    for (const name of options.floatIsChosen ? [] : compiled.defaulted) {
       if (this.#warned.has(name) || !used.has(name)) continue;
       this.#warned.add(name);
       warnDefaulted(this.name, withAuthorNames(name, this.read().source), options.defaultFloat);

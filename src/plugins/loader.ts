@@ -1,9 +1,11 @@
 /**
- * The loader behind the plugins for webpack and Rspack, which also stands by itself in rules: `{ enforce: 'post', loader: 'tsamba/webpack-loader' }`.
+ * The loader behind the plugins for webpack and Rspack, which also stands by itself in rules: `{ enforce: 'post', loader: 'tsamba/webpack-loader' }`,
+ * and for Turbopack, which hands files over with their types.
  */
 import { readMap } from './mappings.ts';
 import { isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
 import { chainedMap, ownMap } from './transform.ts';
+import { NO_TYPESCRIPT, typesOut } from './types-out.ts';
 
 /** What is used of a loader's context. */
 export interface LoaderContext {
@@ -23,18 +25,24 @@ export interface LoaderContext {
 export default function loader(this: LoaderContext, code: string, map?: unknown): void {
   const options = this.getOptions();
   const path = this.resourcePath;
-  const given = typeof map === 'string' ? (JSON.parse(map) as unknown) : map;
+  const root = options.root ?? this.rootContext;
+  if (!isWanted(path, options)) return this.callback(null, code, map);
+  // A bundler whose own compiler comes later gives no map, and the file as it was written.
+  const plain = map === undefined || map === null ? typesOut(code, path, root) : undefined;
+  const given = plain?.map ?? (typeof map === 'string' ? (JSON.parse(map) as unknown) : map);
+  const text = plain?.code ?? code;
   const lines = readMap(given);
   // Without a map a file of JavaScript is taken for what was written.
-  const origin = lines ?? (/\.[cm]?js$/.test(path) ? 'itself' : undefined);
-  const file = nameFor(path, options.root ?? this.rootContext);
-  const made = isWanted(path, options)
-    ? tryTransform(code, { file, origin }, (message) => this.emitWarning(new Error(message)))
-    : undefined;
+  const origin = lines ?? (plain !== undefined || /\.[cm]?js$/.test(path) ? 'itself' : undefined);
+  const made = tryTransform(text, { file: nameFor(path, root), origin }, (message) =>
+    this.emitWarning(
+      new Error(plain === undefined && /\.[jt]sx?$/.test(path) ? `${message}; ${NO_TYPESCRIPT}` : message),
+    ),
+  );
   if (made === undefined) return this.callback(null, code, map);
   const chained =
     lines === undefined
-      ? { ...ownMap(code, made), sources: [path], sourcesContent: [code] }
+      ? { ...ownMap(text, made), sources: [path], sourcesContent: [text] }
       : chainedMap(given as Parameters<typeof chainedMap>[0], lines, made);
   this.callback(null, made.code, chained);
 }

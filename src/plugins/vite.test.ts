@@ -1,10 +1,10 @@
 /**
  * Vite's development server with the plugin, and a program in it that runs in Vite's module runner: what edits of its files do to kernels it has.
  */
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer, createServerModuleRunner, type Plugin, type ViteDevServer } from 'vite';
+import { build, createServer, createServerModuleRunner, type Plugin, type ViteDevServer } from 'vite';
 import type { ModuleRunner } from 'vite/module-runner';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as library from '../index.ts';
@@ -95,4 +95,28 @@ it('replaces the text of an edited kernel in the running program, and leaves oth
   });
   expect(launched(await runner.import<Program>('/kernels.ts'))).toBe(1020.5);
   expect(launched(program)).toBe(1012);
+}, 60_000);
+
+it('bundles workers of a page with the plugin, as ES modules', async () => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tsamba-vite-worker-')));
+  try {
+    const page = `new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });`;
+    const worker = `import { cuda } from 'tsamba';
+      const gain = 3;
+      const kernel = cuda.jit((y) => { y[0] = gain; });
+      onmessage = async () => (await import('./later.js')).run(kernel);`;
+    const files = { 'page.js': page, 'worker.js': worker, 'later.js': 'export const run = (kernel) => kernel;' };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    await build({
+      ...{ root: folder, configFile: false, logLevel: 'silent', plugins: [tsamba()] },
+      worker: { rollupOptions: { external: ['tsamba'] } },
+      build: { rollupOptions: { input: join(folder, 'page.js') } },
+    });
+    const made = readdirSync(join(folder, 'dist/assets')).filter((name) => name.startsWith('worker-'));
+    const text = made.map((name) => readFileSync(join(folder, 'dist/assets', name), 'utf8')).join('');
+    expect(text).toContain('tsamba.source');
+    expect(text).toMatch(/gain:\s*\(\)\s*=>/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }, 60_000);

@@ -34,6 +34,10 @@ export interface VitePlugin {
   name: string;
   /** After the plugins that take out types. */
   enforce: 'post';
+  /** Called by Vite first: workers of the page are bundled with the plugin, and as ES modules, since Tsamba loads parts of itself when it needs them. */
+  config(config: { readonly worker?: { readonly format?: 'es' | 'iife' | undefined } | undefined }): {
+    readonly worker: { readonly format: 'es' | 'iife'; plugins(): VitePlugin[] };
+  };
   /** Called by Vite once the configuration is known. */
   configResolved(config: { readonly root: string; readonly command: 'build' | 'serve' }): void;
   /** Called for each module; undefined leaves it as it is. */
@@ -58,6 +62,7 @@ export default function tsamba(options?: PluginOptions): VitePlugin {
   return {
     name: 'tsamba',
     enforce: 'post',
+    config: ({ worker }) => ({ worker: { format: worker?.format ?? 'es', plugins: () => [tsamba(options)] } }),
     configResolved(config) {
       root ??= config.root;
       serves = config.command === 'serve';

@@ -217,15 +217,26 @@ function inPlace(missing: readonly string[], { captures, head }: Reading): strin
   return `${captures === undefined ? '' : 'add it: '}cuda.jit(${head} { … }, { captures: { ${names.join(', ')} } })`;
 }
 
+/** Names that bundlers give to what is imported: no author can name them in `captures`. */
+const OF_BUNDLERS = /^(?:__TURBOPACK__|__WEBPACK_|_*webpack_|__vite_|__vi_import|__rspack)/i;
+
+const PLUGIN =
+  "use Tsamba's plugin for your bundler (tsamba/vite, tsamba/webpack, tsamba/esbuild and others; for Next.js a rule of turbopack), which records what kernels capture: docs/bundlers.md#plugins";
+
 /** `remedy` is given where the scopes of a function cannot be seen. */
 function failMissing(name: string, pos: Pos, hint: string | undefined, remedy: string | undefined): never {
   if (name === 'arguments') {
     fail('K010', pos, 'a kernel has no arguments object', { help: 'name the parameters and use those' });
   }
   if (remedy !== undefined) {
+    if (OF_BUNDLERS.test(name)) {
+      fail('K010', pos, 'this name was made by a bundler, and what it stands for cannot be seen here', {
+        help: PLUGIN,
+      });
+    }
     const why = inspectorProblem() ?? 'no inspector';
     fail('K010', pos, `${name} is neither captured by name nor a global, and what it is cannot be seen here (${why})`, {
-      help: `${remedy}; in code that is bundled or minified write ({ ${name} }) => (…) => { … }`,
+      help: `${remedy}; in code that is bundled or minified write ({ ${name} }) => (…) => { … }, or ${PLUGIN}`,
     });
   }
   const explicit = `cuda.jit(({ ${name} }) => (…) => { … }, { captures: { ${name} } })`;

@@ -57,7 +57,10 @@ const KEY: unique symbol = Symbol.for('tsamba.inspector') as never;
 function connect(): Connection {
   try {
     const inspector = findNodeModule('node:inspector');
-    if (inspector === undefined) return { reason: 'there is no node:inspector here' };
+    if (inspector === undefined) {
+      const isPage = 'window' in globalThis || 'WorkerGlobalScope' in globalThis;
+      return { reason: `${isPage ? 'in a page' : 'here'} there is no node:inspector` };
+    }
     const session = new inspector.Session();
     session.connect();
     const post: Post = (method, params) => {

@@ -115,6 +115,11 @@ export class Batch {
     this.#most = 1;
   }
 
+  /** Submits what has been recorded, for which nobody waits. */
+  send(): void {
+    this.#submit(false);
+  }
+
   /** Destroys a buffer as soon as nothing that has been recorded uses it; WebGPU keeps it for what has been submitted. */
   destroy(buffer: GpuBuffer): void {
     if (this.#encoder === undefined) return buffer.destroy();

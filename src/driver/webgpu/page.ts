@@ -125,8 +125,15 @@ const FORMATS: ReadonlyMap<string, 'bytes' | 'floats'> = new Map([
   ['rgba32float', 'floats'],
 ]);
 
-/** The format that a canvas is shown in at the least cost. */
+let preferred: string | undefined;
+
+/** The format that a canvas is shown in at the least cost; asked for once. */
 function canvasFormat(): string {
+  preferred ??= askedFormat();
+  return preferred;
+}
+
+function askedFormat(): string {
   const { navigator } = globalThis as {
     readonly navigator?: { readonly gpu?: { getPreferredCanvasFormat?(): string } };
   };
@@ -213,7 +220,8 @@ export class WebGpuPage implements PageCalls {
       pass.draw(3);
       pass.end();
     }, new Uint8Array(this.#place.buffer));
-    this.#batch.flush();
+    // The browser takes the canvas at the end of its turn; nobody waits here, so that what draws a picture and what shows it are submitted together from the second frame on.
+    this.#batch.send();
   }
 
   #group(layout: object, buffer: GpuBuffer): object {

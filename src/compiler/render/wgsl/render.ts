@@ -62,17 +62,17 @@ export function renderWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
   };
 }
 
+const INSTEAD = 'use f32: Float32Array, an annotation such as x: f32, Math.fround(x); or another device';
+
 /** f64, wherever the kernel first computes with it. */
 function refuseDoubles(kernel: Kernel): void {
-  const fail = (pos: Kernel['pos'], what: string): never =>
-    refuseAt(
-      kernel,
-      pos,
-      'E_F64',
-      `${what}, and WebGPU has no f64`,
-      'use f32: Float32Array, an annotation such as x: f32, Math.fround(x); or another device',
-    );
-  for (const p of kernel.params) if (p.type === 'f64') fail(kernel.pos, `takes ${p.name} as f64`);
+  const fail = (pos: Kernel['pos'], what: string, help = INSTEAD): never =>
+    refuseAt(kernel, pos, 'E_F64', `${what}, and WebGPU has no f64`, help);
+  for (const { name, type } of kernel.params) {
+    if (type !== 'f64') continue;
+    const help = `write f32(${name}) where the kernel uses it, pass cuda.scalar(f32, …) at the launch, or set jit's option defaultFloat: 'f32'`;
+    fail(kernel.pos, `takes ${name} as f64`, help);
+  }
   for (const a of kernel.arrays) if (a.elem === 'f64') fail(kernel.pos, `has the array ${a.name} of f64`);
   const doubles = (e: Expr): boolean => e.type === 'f64' || exprParts(e).some(doubles);
   eachStmt(kernel.body, (s: Stmt) => {
