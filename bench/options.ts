@@ -40,6 +40,13 @@ export const OPTIONS = {
     cases: { value: 'NAME,NAME', help: 'only these kernels' },
     ...RECORD,
   },
+  pages: {
+    ...POWER,
+    ...rounds(15),
+    size: { value: 'N', help: 'of matrices (512)' },
+    frames: { value: 'N', help: 'of the animation (300)' },
+    ...RECORD,
+  },
   memory: RECORD,
   library: { ...POWER, ...rounds(11), ...RECORD },
   parallel: { ...POWER, ...rounds(11), ...RECORD },

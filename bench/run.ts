@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- webgpu`, `-- memory`, `-- library`, `-- nccl`: runs a benchmark by name.
+ * `npm run bench -- cpu`, `-- nvidia`, `-- opencl`, `-- webgpu`, `-- pages`, `-- memory`, `-- library`, `-- nccl`: runs a benchmark by name.
  */
-const BENCHMARKS = ['cpu', 'nvidia', 'opencl', 'webgpu', 'memory', 'library', 'nccl'];
+const BENCHMARKS = ['cpu', 'nvidia', 'opencl', 'webgpu', 'pages', 'memory', 'library', 'nccl'];
 const [name = 'cpu'] = process.argv.slice(2);
 if (BENCHMARKS.includes(name)) await import(`./${name}/run.ts`);
 else {

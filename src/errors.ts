@@ -125,8 +125,8 @@ export class NotSupportedError extends Error implements Coded {
   /** `'NotSupportedError'`. */
   override readonly name: string = 'NotSupportedError';
   readonly code: string;
-  constructor(code: string, message: string) {
-    super(message);
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

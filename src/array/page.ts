@@ -2,6 +2,7 @@
  * Arrays and what pages have: buffers of WebGPU, in and out without a copy, and pictures on a canvas.
  */
 import { hostFunction } from '../compiler/intrinsics.ts';
+import type { Largest } from '../driver/driver.ts';
 import { asDType, type DType, type DTypeLike, type Scalar } from '../dtype/index.ts';
 import { NotSupportedError, TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import { cStrides, isCContiguous, normalizeShape, type ShapeLike, sizeOf } from '../layout/index.ts';
@@ -107,11 +108,11 @@ async function show(array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasL
   array.checkUsable();
   const format = formatOf(array as DeviceNDArray);
   const [height = 0, width = 0] = array.shape;
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
-  if (width * height === 0) return;
   const { context, pointer } = array;
   const { driver } = context;
+  checkSize(width, height, driver.page?.largestPicture ?? LARGEST_CANVAS, context.info.name);
+  resize(canvas, width, height);
+  if (width * height === 0) return;
   if (driver.page !== undefined) {
     driver.page.present({ pointer, width, height, format }, contextOf(canvas, 'webgpu'));
     return;
@@ -127,16 +128,50 @@ async function show(array: DeviceNDArray<never> | DeviceNDArray, canvas: CanvasL
   drawn.putImageData(new ImageDataClass(opaque(bytes, format), width), 0, 0);
 }
 
+/** Pixels along an axis, and in all, that browsers draw on; larger canvases stay empty without a word. */
+const LARGEST_CANVAS: Largest = { side: 32_767, pixels: 2 ** 28 };
+
+function checkSize(width: number, height: number, { side, pixels }: Largest, device: string): void {
+  if (Math.max(width, height) <= side && width * height <= pixels) return;
+  const most = Number.isFinite(pixels)
+    ? `${side} pixels wide and high, and ${pixels} in all`
+    : `${side} pixels wide and high`;
+  throw new TsambaRangeError(
+    'E_CANVAS',
+    `present: a picture of ${width} x ${height} pixels is larger than a canvas can be on ${device}: at most ${most}; present a part of it, or a smaller one`,
+  );
+}
+
+function resize(canvas: CanvasLike, width: number, height: number): void {
+  try {
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const help = 'where transferControlToOffscreen() was called, present to the OffscreenCanvas that it gave';
+    throw new TsambaTypeError(
+      'E_CANVAS',
+      `present: the canvas cannot be given the size ${width} x ${height} (${why}); ${help}`,
+      { cause },
+    );
+  }
+}
+
 /** `present` of a namespace. */
 export const presentOf = (devices: DeviceSelection): Present =>
   hostFunction(devices, 'present', (array, canvas) => show(array, canvas));
 
 function contextOf(canvas: CanvasLike, kind: 'webgpu' | '2d'): object {
-  const context = canvas.getContext(kind);
+  let context: unknown;
+  try {
+    context = canvas.getContext(kind);
+  } catch {
+    // The control has been transferred: it has none of any kind here.
+  }
   if (typeof context === 'object' && context !== null) return context;
   throw new TsambaTypeError(
     'E_CANVAS',
-    `present: the canvas gives no context "${kind}", because it has one of another kind: use a separate canvas for each device`,
+    `present: the canvas gives no context "${kind}", because it has one of another kind, or was transferred to an OffscreenCanvas: use a separate canvas for each device`,
   );
 }
 

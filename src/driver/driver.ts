@@ -403,10 +403,18 @@ export interface ImagePlace {
   readonly isTexture: boolean;
 }
 
+/** Pixels along each axis of a picture, and in all, at most. */
+export interface Largest {
+  readonly side: number;
+  readonly pixels: number;
+}
+
 /** What a WebGPU device shares with the program that runs beside it. */
 export interface PageCalls {
   /** The GPUDevice. */
   readonly device: object;
+  /** What a canvas can show. */
+  readonly largestPicture: Largest;
   /** The GPUBuffer that an address is in, and where. */
   bufferOf(pointer: Pointer): { readonly buffer: object; readonly offset: number };
   /** Makes a GPUBuffer of this device reachable by an address, until `release`; it stays its owner's. Throws TypeError for what is none, or has not all usages. */
@@ -518,6 +526,8 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
 
   // kernels
   /** Whether kernels are compiled in checked mode unless the user says otherwise. */
+  /** Whether the device is gone for good, and all calls fail: who wants it again opens another. Absent where devices are not lost. */
+  readonly lost?: boolean;
   readonly checkedByDefault: boolean;
   /** Whether a*b+c is fused unless the user says otherwise. */
   readonly contractByDefault: boolean;

@@ -54,11 +54,12 @@ export class FaultLog {
     return ++this.#position;
   }
 
-  /** Keeps a fault until somebody asks. `stream` is the identity of the stream, `position` that of the work that failed. */
-  post(error: DriverError, stream: object, position: number = this.advance()): void {
+  /** Keeps a fault until somebody asks. `stream` is the identity of the stream, `position` that of the work that failed; `others` had work that failed with it. */
+  post(error: DriverError, stream: object, position: number = this.advance(), others: readonly object[] = []): void {
     const earlier = this.#pending.find((fault) => fault.stream === stream);
     if (earlier !== undefined) {
       earlier.later++;
+      for (const other of others) if (!earlier.known.has(other)) earlier.known.set(other, position);
       // Modules are looked at one after the other, whichever failed first.
       if (position < (earlier.known.get(stream) ?? 0)) {
         earlier.error = error;
@@ -66,7 +67,8 @@ export class FaultLog {
       }
       return;
     }
-    this.#pending.push({ error, stream, known: new Map([[stream, position]]), later: 0 });
+    const known = new Map([stream, ...others].map((each) => [each, position]));
+    this.#pending.push({ error, stream, known, later: 0 });
     unread.add(this);
     if (listening) return;
     listening = true;

@@ -44,6 +44,12 @@ export function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModu
   throw new NotSupportedError('E_RUNTIME', `this needs ${name}, which this runtime does not have: run it in Node.js`);
 }
 
+/** Whether this is a page, or a worker of one. */
+export function isPage(): boolean {
+  const { document, WorkerGlobalScope } = globalThis as { document?: unknown; WorkerGlobalScope?: unknown };
+  return (document !== undefined || WorkerGlobalScope !== undefined) && findNodeModule('node:fs') === undefined;
+}
+
 /** The environment variables; none where nobody says. */
 export function environmentVariables(): Readonly<Record<string, string | undefined>> {
   return attempt(() => globalThis.process?.env) ?? {};

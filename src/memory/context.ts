@@ -371,6 +371,7 @@ export class Context extends Holdings implements MemoryHome, Tenant {
 
   /** The same, when what has been enqueued until now is done. */
   async #reportFaultsLater(): Promise<void> {
+    if (this.driver.lost) return;
     try {
       for (;;) {
         await this.turns.afterThem();

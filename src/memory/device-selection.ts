@@ -55,6 +55,8 @@ export class DeviceSelection {
   /** Why the current device is not the one that is usually meant, when nobody asked for what it is. */
   #fallbackReason: string | undefined = undefined;
   #announced = false;
+  /** What is being opened. */
+  readonly #opening = new Set<string>();
 
   constructor(rules: SelectionRules) {
     this.namespace = rules.namespace;
@@ -84,9 +86,18 @@ export class DeviceSelection {
     const asked = `open(${index === undefined ? show(choice) : `${show(choice)}, ${show(index)}`})`;
     const place = this.#place(choice, index, asked);
     this.#checkThere(place, asked);
-    const device = await openDeviceLater(place.kind, place.index);
-    await device.driver.complete?.();
-    return this.#take(this.#known(place) ?? this.#adopt(place, new Context(device, this.#rules)));
+    this.#opening.add(asked);
+    try {
+      for (;;) {
+        const device = await openDeviceLater(place.kind, place.index);
+        await device.driver.complete?.();
+        // Whoever closes it may have done so meanwhile.
+        if (device.gone) continue;
+        return this.#take(this.#known(place) ?? this.#adopt(place, new Context(device, this.#rules)));
+      }
+    } finally {
+      this.#opening.delete(asked);
+    }
   }
 
   /** Makes a context the current one; the function that it gives makes the one current again that was. */
@@ -158,7 +169,10 @@ export class DeviceSelection {
 
   #known({ kind, index }: Place): Context | undefined {
     const known = this.#contexts.get(`${kind}:${index}`);
-    return known?.closed ? undefined : known;
+    if (known?.driver.lost !== true) return known?.closed ? undefined : known;
+    // Nothing on it can be had back.
+    known.close();
+    return undefined;
   }
 
   #adopt({ kind, index }: Place, context: Context): Context {
@@ -226,7 +240,11 @@ export class DeviceSelection {
     const { restriction } = context.info;
     const whole = reason !== undefined && restriction !== undefined ? `${reason}; ${restriction}` : reason;
     this.#fallbackReason = whole;
-    if (announcement !== undefined && whole !== undefined) this.#announce(announcement(whole));
+    if (announcement !== undefined && whole !== undefined) {
+      const [early] = this.#opening;
+      const late = early === undefined ? '' : `. ${this.namespace}.${early} has not resolved yet: await it before this`;
+      this.#announce(`${announcement(whole)}${late}`);
+    }
     return context;
   }
 

@@ -6,6 +6,7 @@
  */
 import type { DeviceInfo } from '../driver/driver.ts';
 import { NotSupportedError } from '../errors.ts';
+import { isPage } from '../host/index.ts';
 import { hardwareOf } from './device.ts';
 import { type Choice, DeviceSelection, type Place } from './device-selection.ts';
 import { noDevice } from './open-devices.ts';
@@ -64,11 +65,19 @@ function howToChoose({ kind, index }: Place): string {
 }
 
 function taken(reason: string, info: DeviceInfo | undefined, left: readonly string[]): string {
+  if (isPage()) return inPage(info);
   const where = info === undefined ? 'the CPU device' : info.name;
   const silently = `TSAMBA_DEVICE=${info?.kind ?? 'cpu'} chooses it silently`;
   const cpu = info === undefined ? '' : ', TSAMBA_DEVICE=cpu the CPU device';
   const others = left.length === 0 ? '' : `. Skipped: ${left.join(', ')}`;
   return `no NVIDIA GPU is used (${reason}): kernels run on ${where}. ${silently}${cpu}${others}`;
+}
+
+/** Nobody has opened a device, and no environment says which is meant. */
+function inPage(info: DeviceInfo | undefined): string {
+  const threads = cudaDevices.infoOf({ kind: 'cpu', index: 0 }).restriction;
+  const how = info !== undefined || threads === undefined ? '' : `, ${threads.replace(/^and /, '')}`;
+  return `no device has been opened: kernels run on ${info?.name ?? 'the CPU device'}${how}. await cuda.open('webgpu') takes the GPU, await cuda.open('cpu') the CPU device silently`;
 }
 
 function numbered(index: number, asked: string): Place {

@@ -19,12 +19,18 @@ export class OpenDevice {
   /** Asynchronous calls that have their place in the order of the device and are not enqueued yet, whichever namespace made them. */
   readonly turns: Turns = new Turns();
   readonly #tenants = new Set<Tenant>();
-  readonly #closed: () => void;
+  readonly #closed: (device: OpenDevice) => void;
+  #left = false;
 
   /** `closed` is told when the driver has been closed. */
-  constructor(driver: DeviceDriver, closed: () => void = () => undefined) {
+  constructor(driver: DeviceDriver, closed: (device: OpenDevice) => void = () => undefined) {
     this.driver = driver;
     this.#closed = closed;
+  }
+
+  /** Whether nobody can compute on it any more: it has been closed, or lost. */
+  get gone(): boolean {
+    return this.#left || this.driver.lost === true;
   }
 
   enter(tenant: Tenant): void {
@@ -34,7 +40,8 @@ export class OpenDevice {
   /** A context is done with the device; the last one closes the driver. */
   leave(tenant: Tenant): void {
     if (!this.#tenants.delete(tenant) || this.#tenants.size > 0) return;
-    this.#closed();
+    this.#left = true;
+    this.#closed(this);
     this.driver.close();
   }
 

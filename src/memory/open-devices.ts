@@ -31,14 +31,13 @@ export function checkThere(kind: DeviceKind, index: number, asked: string, inste
 
 /** Opens a device that `checkThere` has found. Throws NotSupportedError for one that is opened by a promise: `instead` waits for that. */
 export function openDevice(kind: DeviceKind, index: number, asked: string, instead: string): OpenDevice {
-  const known = devices.get(keyOf(kind, index));
-  return known ?? keep(kind, index, openAtOnce(providerOf(kind), index, asked, instead));
+  return knownDevice(keyOf(kind, index)) ?? keep(kind, index, openAtOnce(providerOf(kind), index, asked, instead));
 }
 
 /** The same, for every device. */
 export async function openDeviceLater(kind: DeviceKind, index: number): Promise<OpenDevice> {
   const key = keyOf(kind, index);
-  const known = devices.get(key) ?? opening.get(key);
+  const known = knownDevice(key) ?? opening.get(key);
   if (known !== undefined) return known;
   const promise = (async () => keep(kind, index, await providerOf(kind).open(index)))();
   opening.set(key, promise);
@@ -49,10 +48,18 @@ export async function openDeviceLater(kind: DeviceKind, index: number): Promise<
   }
 }
 
+/** The device that is open. One that is lost is left to those who have it. */
+function knownDevice(key: string): OpenDevice | undefined {
+  const known = devices.get(key);
+  return known?.gone ? undefined : known;
+}
+
 function keep(kind: DeviceKind, index: number, driver: DeviceDriver): OpenDevice {
   watchProgram();
   const key = keyOf(kind, index);
-  const device = new OpenDevice(traced(driver), () => devices.delete(key));
+  const device = new OpenDevice(traced(driver), (closed) => {
+    if (devices.get(key) === closed) devices.delete(key);
+  });
   devices.set(key, device);
   return device;
 }

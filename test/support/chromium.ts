@@ -237,6 +237,20 @@ export class Page {
     await loaded;
   }
 
+  /** Goes back in the history to a page that was left, and waits until it is shown. */
+  async back(url: string): Promise<void> {
+    const history = await this.#browser.send('Page.getNavigationHistory', {}, this.#session);
+    const entries = history['entries'] as readonly { readonly id: number; readonly url: string }[];
+    const entry = entries.findLast((each) => each.url === url);
+    if (entry === undefined) throw new Error(`${url} is not in the history`);
+    await this.#browser.send('Page.navigateToHistoryEntry', { entryId: entry.id }, this.#session);
+    for (let k = 0; k < 200; k++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if ((await this.run('return location.href').catch(() => '')) === url) return;
+    }
+    throw new Error(`${url} did not come back`);
+  }
+
   /** What an asynchronous function's body gives in the page, as JSON has it; rejects with what it throws. */
   async run(body: string): Promise<unknown> {
     const expression = `(async () => {${body}\n})()`;

@@ -6,7 +6,7 @@
  * Bun, `--permission` without `--allow-inspector`) everything here answers `undefined`.
  */
 import type { Runtime, Session } from 'node:inspector';
-import { findNodeModule } from '../../host/index.ts';
+import { findNodeModule, isPage } from '../../host/index.ts';
 
 /** One scope that a function sees, innermost first in lists. `variables` has no prototype except for globals. */
 export interface ClosureScope {
@@ -57,10 +57,7 @@ const KEY: unique symbol = Symbol.for('tsamba.inspector') as never;
 function connect(): Connection {
   try {
     const inspector = findNodeModule('node:inspector');
-    if (inspector === undefined) {
-      const isPage = 'window' in globalThis || 'WorkerGlobalScope' in globalThis;
-      return { reason: `${isPage ? 'in a page' : 'here'} there is no node:inspector` };
-    }
+    if (inspector === undefined) return { reason: `${isPage() ? 'in a page' : 'here'} there is no node:inspector` };
     const session = new inspector.Session();
     session.connect();
     const post: Post = (method, params) => {

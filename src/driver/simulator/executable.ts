@@ -7,7 +7,7 @@ import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
 import { switchFromEnvironment } from '../../environment.ts';
-import { DriverError } from '../../errors.ts';
+import { DriverError, NotSupportedError } from '../../errors.ts';
 import { findNodeModule } from '../../host/index.ts';
 import { trace } from '../../trace.ts';
 import { enqueueLaunch } from '../async-launch.ts';
@@ -229,6 +229,20 @@ function evaluate(script: Script, environment: readonly string[]): (...values: u
   const { text, url, line } = script;
   const compiled: unknown =
     findNodeModule('node:vm')?.compileFunction(text, environment, { filename: url, lineOffset: line }) ??
-    Reflect.construct(Function, [...environment, `${text}\n//# sourceURL=${url}`]);
+    inPage(environment, `${text}\n//# sourceURL=${url}`);
   return compiled as (...values: unknown[]) => ThreadFunction;
+}
+
+function inPage(environment: readonly string[], text: string): unknown {
+  try {
+    return Reflect.construct(Function, [...environment, text]);
+  } catch (cause) {
+    if (!(cause instanceof EvalError)) throw cause;
+    throw new NotSupportedError(
+      'E_NO_EVAL',
+      "the simulator makes JavaScript of kernels, which the page's content security policy forbids: add 'unsafe-eval' to its script-src while you debug, or compute on another device, " +
+        "which needs none: await cuda.open('cpu')",
+      { cause },
+    );
+  }
 }

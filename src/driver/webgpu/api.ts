@@ -33,6 +33,7 @@ export interface GpuLimits {
   readonly maxComputeWorkgroupSizeY: number;
   readonly maxComputeWorkgroupSizeZ: number;
   readonly maxComputeWorkgroupsPerDimension: number;
+  readonly maxTextureDimension2D: number;
 }
 
 export interface GpuError {
@@ -123,6 +124,11 @@ function ownGpu(): Gpu | undefined {
 /** Why there is no door to WebGPU here; undefined where there may be one. Loads nothing. */
 export function whyNoGpu(): string | undefined {
   if (ownGpu() !== undefined) return undefined;
+  const isSecure = (globalThis as { readonly isSecureContext?: boolean }).isSecureContext;
+  // Of pages and their workers; Deno and Bun have none of it.
+  if ('location' in globalThis && isSecure === false)
+    return 'there is no navigator.gpu, as the page is not secure: serve it by https, or from localhost';
+  if (isSecure === true) return 'there is no navigator.gpu: this browser has no WebGPU, or it is switched off';
   try {
     packagePath('webgpu');
     return undefined;

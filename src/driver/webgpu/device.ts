@@ -65,6 +65,9 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly #default: Stream = { last: 0, alive: true };
   readonly #perThread: StreamHandle = { stream: { last: 0, alive: true } satisfies Stream };
   readonly #legacy: StreamHandle = { stream: this.#default };
+  /** The stream of the call that is being made, and those that have work in what has not been submitted. */
+  #current: Stream = this.#default;
+  #users = new Set<Stream>();
   /** Pieces of work that have been given to the queue, that somebody wants to know of, and that are done and looked at. */
   #given = 0;
   #wanted = 0;
@@ -85,7 +88,8 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     this.limits = device.limits;
     this.info = info;
     this.batch = new Batch(device, (submit, alone) => this.#watch(submit, alone));
-    this.memory = new WebGpuMemory(device, this.batch, info.name, info.limits.totalMemory);
+    const { totalMemory } = info.limits;
+    this.memory = new WebGpuMemory(device, this.batch, info.name, totalMemory, (...asked) => this.#listen(...asked));
     this.copies = new Copies(device, this.memory, this.batch);
     if (shares) {
       this.page = new WebGpuPage(device, this.memory, this);
@@ -97,6 +101,10 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
       if (!this.#closed) this.#lost = `${reason || 'unknown'}: ${message}`;
       this.#tell();
     });
+  }
+
+  get lost(): boolean {
+    return this.#lost !== undefined;
   }
 
   // the queue
@@ -122,19 +130,25 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
     const own = stream === undefined ? this.#default : (stream.stream as Stream);
     if (!own.alive) throw new DriverError('E_STREAM', `${api}: the stream has been disposed`, { api });
     own.last = ++this.#given;
+    this.#current = own;
+    this.#users.add(own);
     this.batch.alone = false;
     return own;
   }
 
   /** Makes a submission, and posts that the device refuses it. */
   #watch(submit: () => void, alone: boolean): void {
+    const users = [...this.#users];
+    // What is recorded next may be of the call that is being made.
+    this.#users = new Set([this.#current]);
     this.device.pushErrorScope('validation');
     try {
       submit();
     } finally {
       const refused = this.device.popErrorScope();
       // A pipeline that is not proven has an error scope of its own.
-      if (!alone) void this.#post(refused, (text) => new DriverError('E_DRIVER', `submit: ${this.info.name}: ${text}`));
+      const errorOf = (text: string): DriverError => new DriverError('E_DRIVER', `submit: ${this.info.name}: ${text}`);
+      if (!alone) void this.#post(refused, errorOf, users);
     }
   }
 
@@ -158,7 +172,11 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
 
   /** Posts what the device refuses of commands that are given to it here. */
   watched(give: () => void, errorOf: (text: string) => DriverError): void {
-    this.device.pushErrorScope('validation');
+    this.#listen('validation', give, errorOf);
+  }
+
+  #listen(filter: 'validation' | 'out-of-memory', give: () => void, errorOf: (text: string) => DriverError): void {
+    this.device.pushErrorScope(filter);
     try {
       give();
     } finally {
@@ -167,10 +185,16 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   }
 
   /** Posts an error of work that is given to the queue now, if there is one; whether there is. */
-  #post(answer: PromiseLike<GpuError | null>, errorOf: (text: string) => DriverError): PromiseLike<boolean> {
-    const { position } = this.reports.log.now;
+  #post(
+    answer: PromiseLike<GpuError | null>,
+    errorOf: (text: string) => DriverError,
+    streams: readonly Stream[] = [this.#current],
+  ): PromiseLike<boolean> {
+    const { log } = this.reports;
+    const { position } = log.now;
+    const [stream = this.#default, ...others] = streams;
     return answer.then((error) => {
-      if (error !== null) this.reports.log.post(errorOf(error.message), this.#default, position);
+      if (error !== null) log.post(errorOf(error.message), stream, position, others);
       return error !== null;
     });
   }

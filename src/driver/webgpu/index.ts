@@ -20,6 +20,7 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
   'maxComputeWorkgroupSizeY',
   'maxComputeWorkgroupSizeZ',
   'maxComputeWorkgroupsPerDimension',
+  'maxTextureDimension2D',
 ];
 
 /** Features that are asked for as far as the adapter has them. */
@@ -47,12 +48,24 @@ function noAdapter(): NotSupportedError {
 
 async function openWebGpu(): Promise<WebGpuDriver> {
   const gpu = await findGpu();
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  const adapter = await refusedBy('requestAdapter', gpu.requestAdapter({ powerPreference: 'high-performance' }));
   if (adapter === null) throw noAdapter();
   const features = FEATURES.filter((name) => adapter.features.has(name));
   const limits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
-  const device = await adapter.requestDevice({ requiredFeatures: features, requiredLimits: limits });
+  const options = { requiredFeatures: features, requiredLimits: limits };
+  const device = await refusedBy('requestDevice', adapter.requestDevice(options));
   return new WebGpuDriver(device, infoOf(adapter.info, device, false));
+}
+
+/** What WebGPU gives; what it rejects with, as an error of ours. */
+async function refusedBy<T>(call: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const text = `there is no WebGPU device: ${call} failed: ${why}; try again later, or cuda.selectDevice('cpu') runs without one`;
+    throw new NotSupportedError('E_NO_DEVICE', text, { cause });
+  }
 }
 
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */

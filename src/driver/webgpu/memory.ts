@@ -34,6 +34,13 @@ export interface Place extends Location {
   readonly foreign?: true | undefined;
 }
 
+/** Has what is done looked at for errors of one kind, which are posted when they are known. */
+export type Watched = (
+  filter: 'validation' | 'out-of-memory',
+  give: () => void,
+  errorOf: (text: string) => DriverError,
+) => void;
+
 export class WebGpuMemory {
   readonly #device: GpuDevice;
   readonly #batch: Pick<Batch, 'destroy' | 'alone'>;
@@ -41,10 +48,18 @@ export class WebGpuMemory {
   readonly #total: number;
   /** By rising address. */
   readonly #buffers: DeviceBuffer[] = [];
+  readonly #watched: Watched;
   #next = FIRST;
   #live = 0;
 
-  constructor(device: GpuDevice, batch: Pick<Batch, 'destroy' | 'alone'>, name: string, total: number) {
+  constructor(
+    device: GpuDevice,
+    batch: Pick<Batch, 'destroy' | 'alone'>,
+    name: string,
+    total: number,
+    watched: Watched,
+  ) {
+    this.#watched = watched;
     this.#device = device;
     this.#batch = batch;
     this.#name = name;
@@ -81,7 +96,16 @@ export class WebGpuMemory {
 
   /** A buffer without addresses, for whoever destroys it himself: whole words. */
   create(bytes: number, usage: number = USAGE.storage | USAGE.copySource | USAGE.copyTarget): GpuBuffer {
-    return this.#device.createBuffer({ size: this.#sizeOf(bytes), usage });
+    const size = this.#sizeOf(bytes);
+    let made: GpuBuffer | undefined;
+    const make = (): void => {
+      made = this.#device.createBuffer({ size, usage });
+    };
+    // Whether there was memory is known later.
+    this.#watched('out-of-memory', make, (text) =>
+      this.#outOfMemory(bytes, text.split('\n', 1)[0] || 'the device has no more'),
+    );
+    return made as unknown as GpuBuffer;
   }
 
   /** Bytes of a buffer for so many; throws OutOfMemoryError for more than one may have. */

@@ -3,7 +3,7 @@
  * buffer.
  */
 import { DriverError, TsambaTypeError } from '../../errors.ts';
-import type { ImagePlace, PageCalls, Picture, Pointer } from '../driver.ts';
+import type { ImagePlace, Largest, PageCalls, Picture, Pointer } from '../driver.ts';
 import { type GpuBuffer, type GpuDevice, type GpuEncoder, type GpuPipeline, type GpuQueue, USAGE } from './api.ts';
 import type { Batch } from './batch.ts';
 import type { Location, WebGpuMemory } from './memory.ts';
@@ -77,6 +77,8 @@ export function sendBefore(queue: GpuQueue, send: () => void): void {
 }
 
 const SHADER_STAGE_FRAGMENT = 2;
+
+const WANTED = 'fromGpuBuffer takes a GPUBuffer of cuda.gpuDevice() that has the usages STORAGE, COPY_SRC and COPY_DST';
 
 const NEEDED = USAGE.storage | USAGE.copySource | USAGE.copyTarget;
 
@@ -163,6 +165,7 @@ interface QueueOfPage {
 
 export class WebGpuPage implements PageCalls {
   readonly device: GpuDevice;
+  readonly largestPicture: Largest;
   readonly #memory: WebGpuMemory;
   readonly #queue: QueueOfPage;
   readonly #batch: Batch;
@@ -173,6 +176,7 @@ export class WebGpuPage implements PageCalls {
 
   constructor(device: GpuDevice, memory: WebGpuMemory, queue: QueueOfPage) {
     this.device = device;
+    this.largestPicture = { side: device.limits.maxTextureDimension2D, pixels: Number.POSITIVE_INFINITY };
     this.#memory = memory;
     this.#queue = queue;
     this.#batch = queue.batch;
@@ -187,11 +191,15 @@ export class WebGpuPage implements PageCalls {
     const buffer = given as GpuBuffer & { readonly usage?: unknown };
     const { size, usage } = typeof given === 'object' && given !== null ? buffer : { size: 0, usage: undefined };
     if (typeof usage !== 'number' || (usage & NEEDED) !== NEEDED) {
-      throw new TsambaTypeError(
-        'E_GPU_BUFFER',
-        'fromGpuBuffer takes a GPUBuffer of cuda.gpuDevice() that has the usages STORAGE, COPY_SRC and COPY_DST',
-      );
+      throw new TsambaTypeError('E_GPU_BUFFER', WANTED);
     }
+    // Known later, and nothing else says so: not even WebGPU, where the buffer is bound.
+    const use = (): void => {
+      const encoder = this.device.createCommandEncoder();
+      encoder.clearBuffer(buffer, 0, 0);
+      encoder.finish();
+    };
+    this.#queue.watched(use, (text) => new DriverError('E_GPU_BUFFER', `${WANTED}: ${text}`));
     const pointer = this.#memory.adopt(buffer);
     return { pointer, bytes: size, release: () => this.#memory.free(pointer) };
   }

@@ -1,0 +1,156 @@
+/**
+ * What runs in the page: saxpy and products of matrices by Tsamba, jax-js and TypeGPU in turns, on the same numbers, results compared first; and what a frame of an animation costs the main thread.
+ */
+import * as jax from '@jax-js/jax';
+import { cuda, type DeviceNDArray, f32, ndarray } from 'tsamba';
+import { saxpy, tiled } from './own.ts';
+import { typegpu } from './typegpu.js';
+
+/** One side of a case: enqueues once, and says when all of it is done. */
+interface Side {
+  launch(): void;
+  done(): Promise<unknown>;
+  /** What the last launch gave. */
+  result(): Promise<ArrayLike<number>>;
+}
+
+type Sides = Readonly<Record<string, Side>>;
+
+export interface PageCase {
+  /** Milliseconds a launch, of each round. */
+  readonly times: Readonly<Record<string, readonly number[]>>;
+  readonly launches: number;
+}
+
+export interface PageOutput {
+  readonly device: string;
+  readonly cases: Readonly<Record<string, PageCase>>;
+}
+
+type Peers = ReturnType<typeof typegpu>;
+type Buffer = DeviceNDArray['gpuBuffer'];
+
+const numbers = (count: number, step: number): Float32Array =>
+  Float32Array.from({ length: count }, (_, k) => ((k * step) % 17) / 16);
+
+/** Launches, each on its own arrays, that wait for each other by the device's queue. */
+function ofQueue(launch: () => void, out: DeviceNDArray<f32>): Side {
+  const done = (): Promise<void> => cuda.synchronizeAsync();
+  const result = async (): Promise<ArrayLike<number>> =>
+    ndarray((await out.copyToHostAsync()) as never).ravel().data as unknown as ArrayLike<number>;
+  return { launch, done, result };
+}
+
+/** An expression of arrays; its last result is kept. */
+function ofJax(run: () => jax.numpy.Array): Side {
+  let last: jax.numpy.Array | undefined;
+  return {
+    launch() {
+      last?.dispose();
+      last = run();
+    },
+    done: async () => last?.blockUntilReady(),
+    result: async () => (await last?.ref.data()) as Float32Array,
+  };
+}
+
+function saxpySides(peers: Peers, n: number): Sides {
+  const [x, y] = [numbers(n, 3), numbers(n, 5)];
+  const arrays = [0, 1].map(() => [cuda.toDevice(x), cuda.toDevice(y)] as const);
+  const [[ownX, ownY], [theirX, theirY]] = arrays as [(typeof arrays)[0], (typeof arrays)[0]];
+  const half = cuda.scalar(f32, 0.5);
+  const theirs = peers.saxpy(theirX.gpuBuffer as Buffer, theirY.gpuBuffer as Buffer);
+  const compiled = jax.jit((a: jax.numpy.Array, b: jax.numpy.Array) => a.mul(0.5).add(b));
+  const [jaxX, jaxY] = [jax.numpy.array(x), jax.numpy.array(y)];
+  return {
+    tsamba: ofQueue(() => saxpy.launch({ threads: n }, half, ownX, ownY), ownY as DeviceNDArray<f32>),
+    'jax-js': ofJax(() => compiled(jaxX.ref, jaxY.ref)),
+    TypeGPU: ofQueue(theirs, theirY as DeviceNDArray<f32>),
+  };
+}
+
+function matmulSides(peers: Peers, size: number, own: 'library' | 'kernel'): Sides {
+  const [a, b] = [numbers(size * size, 3), numbers(size * size, 5)];
+  const on = (data: Float32Array): DeviceNDArray<f32> =>
+    cuda.toDevice(ndarray(data, { shape: [size, size] })) as DeviceNDArray<f32>;
+  const [da, db, dc, de] = [on(a), on(b), on(new Float32Array(size * size)), on(new Float32Array(size * size))];
+  const shape = { grid: [size / 16, size / 16], block: [16, 16] } as const;
+  const launch =
+    own === 'library' ? () => void cuda.matmul(da, db, { out: dc } as never) : () => tiled.launch(shape, da, db, dc);
+  const compiled = jax.jit((p: jax.numpy.Array, q: jax.numpy.Array) => jax.numpy.matmul(p, q));
+  const [ja, jb] = [a, b].map((data) => jax.numpy.array(data).reshape([size, size])) as [
+    jax.numpy.Array,
+    jax.numpy.Array,
+  ];
+  const theirs = peers.matmul(da.gpuBuffer as Buffer, db.gpuBuffer as Buffer, de.gpuBuffer as Buffer);
+  return {
+    tsamba: ofQueue(launch, dc),
+    ...(own === 'library' ? { 'jax-js': ofJax(() => compiled(ja.ref, jb.ref)) } : {}),
+    TypeGPU: ofQueue(theirs, de),
+  };
+}
+
+/** Launches until the sides agree, once; then each in turns. Throws where they do not. */
+async function timed(name: string, sides: Sides, rounds: number, interval: number): Promise<PageCase> {
+  const results: ArrayLike<number>[] = [];
+  for (const side of Object.values(sides)) {
+    side.launch();
+    await side.done();
+    results.push(await side.result());
+  }
+  const [first, ...others] = results as [ArrayLike<number>, ...ArrayLike<number>[]];
+  for (const other of others) {
+    for (let k = 0; k < first.length; k++) {
+      const [p, q] = [first[k] as number, other[k] as number];
+      if (!(Math.abs(p - q) <= 1e-4 * Math.max(1, Math.abs(p)))) throw new Error(`${name}: ${p} and ${q} at ${k}`);
+    }
+  }
+  const one = async (side: Side, launches: number): Promise<number> => {
+    const began = performance.now();
+    for (let k = 0; k < launches; k++) side.launch();
+    await side.done();
+    return (performance.now() - began) / launches;
+  };
+  const list = Object.entries(sides);
+  const longest = Math.max(...(await inTurn(list, ([, side]) => one(side, 2))));
+  const launches = Math.max(1, Math.min(100, Math.round(interval / longest)));
+  const times: Record<string, number[]> = Object.fromEntries(list.map(([side]) => [side, []]));
+  for (let round = -2; round < rounds; round++) {
+    for (let k = 0; k < list.length; k++) {
+      const [side, calls] = list[(k + round + list.length) % list.length] as (typeof list)[0];
+      const ms = await one(calls, launches);
+      if (round >= 0) times[side]?.push(ms);
+    }
+  }
+  return { times, launches };
+}
+
+async function inTurn<T, R>(list: readonly T[], body: (one: T) => Promise<R>): Promise<R[]> {
+  const out: R[] = [];
+  for (const one of list) out.push(await body(one));
+  return out;
+}
+
+/** Runs all; `n` elements of saxpy, matrices of `size`, `interval` milliseconds between two waits. */
+export async function run(n: number, size: number, rounds: number, interval: number): Promise<PageOutput> {
+  await cuda.open('webgpu');
+  await jax.init('webgpu');
+  jax.defaultDevice('webgpu');
+  const f = (count: number): DeviceNDArray<f32> => cuda.deviceArray(count, f32) as DeviceNDArray<f32>;
+  await saxpy.compileAsync(cuda.scalar(f32, 1), f(1), f(1));
+  const peers = typegpu(cuda.gpuDevice(), n, size);
+  const cases: Record<string, PageCase> = {};
+  cases[`saxpy ${n}`] = await timed('saxpy', saxpySides(peers, n), rounds, interval);
+  const [m] = [cuda.deviceArray([1, 1], f32)];
+  await tiled.compileAsync(m, m, cuda.deviceArray([1, 1], f32));
+  for (const own of ['library', 'kernel'] as const)
+    cases[`matrix product ${size}, ${own === 'library' ? 'by the library' : 'tiled kernel'}`] = await timed(
+      'matmul',
+      matmulSides(peers, size, own),
+      rounds,
+      interval,
+    );
+  return { device: cuda.currentDevice().name, cases };
+}
+
+Object.assign(globalThis, { benchmark: { run, cuda } });
