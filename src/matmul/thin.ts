@@ -127,11 +127,12 @@ function thin(own: Captures): (A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, size
   const { threadIdx, block, syncThreads, shared, local, i32, type, typeOut, complex, same } = own;
   const { rows, across, wide, deep, columns, threads, steps } = own;
 
-  const zero = (): Value => (complex ? type(0 as Value, 0 as Value) : type(0 as Value));
-  const value = (x: Value): Value => (complex ? x : type(x));
-  const add = (a: Value, b: Value): Value => ((a as unknown as number) + (b as unknown as number)) as Value;
-
   return (A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, sizes: ThinSizes): void => {
+    // In the kernel and not around it: nobody sees what surrounds it where there is no inspector.
+    const zero = (): Value => (complex ? type(0 as Value, 0 as Value) : type(0 as Value));
+    const value = (x: Value): Value => (complex ? x : type(x));
+    const add = (a: Value, b: Value): Value => ((a as unknown as number) + (b as unknown as number)) as Value;
+
     const [m, n] = [i32(sizes.m), i32(sizes.n)];
     const [aRow, aK, bK, bColumn] = [i32(sizes.aRow), i32(sizes.aK), i32(sizes.bK), i32(sizes.bColumn)];
     const at = across ? threadIdx.x % wide : Math.floor(threadIdx.x / deep);

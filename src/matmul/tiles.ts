@@ -177,64 +177,65 @@ function product(own: ReturnType<typeof capturesOf>) {
   const { lanes, each, complex, type, vector, vectorIn, bytesIn, vectorOut, bytesOut, vectorsOut, typeOut, same } = own;
   const { depth, rows, columns, unrolled } = tile;
 
-  const zero = (): Value => (complex ? type(0 as Value, 0 as Value) : type(0 as Value));
-  const value = (x: Value): Value => (complex ? x : type(x));
-  const stored = (x: Value): Value => (same ? x : typeOut(x));
-  const lane = (v: Value, j: number): Value => {
-    if (lanes === 1) return v;
-    const { x, y } = v as Vector;
-    return j === 0 ? x : j === 1 ? y : j === 2 ? (v as Vector).z : (v as Vector).w;
-  };
+  return (A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, sizes: Sizes): void => {
+    // In the kernel and not around it: nobody sees what surrounds it where there is no inspector.
+    const zero = (): Value => (complex ? type(0 as Value, 0 as Value) : type(0 as Value));
+    const value = (x: Value): Value => (complex ? x : type(x));
+    const stored = (x: Value): Value => (same ? x : typeOut(x));
+    const lane = (v: Value, j: number): Value => {
+      if (lanes === 1) return v;
+      const { x, y } = v as Vector;
+      return j === 0 ? x : j === 1 ? y : j === 2 ? (v as Vector).z : (v as Vector).w;
+    };
 
-  /** The places of a part in its tile: across k, and along it. */
-  const across = ({ reading, lanes, mask, shift }: Side, id: number): number =>
-    reading === 'vectors' ? lanes * (id & mask) : reading === 'other' ? id & mask : id >> shift;
-  const along = ({ reading, lanes, mask, shift }: Side, id: number): number =>
-    reading === 'vectors-k' ? lanes * (id & mask) : reading === 'k' ? id & mask : id >> shift;
+    /** The places of a part in its tile: across k, and along it. */
+    const across = ({ reading, lanes, mask, shift }: Side, id: number): number =>
+      reading === 'vectors' ? lanes * (id & mask) : reading === 'other' ? id & mask : id >> shift;
+    const along = ({ reading, lanes, mask, shift }: Side, id: number): number =>
+      reading === 'vectors-k' ? lanes * (id & mask) : reading === 'k' ? id & mask : id >> shift;
 
-  /** Reads a thread's parts of a tile that begins at `outer` and `k0`. */
-  const fetch = (side: Side, from: Vec<Value>, to: Vec<Value>, place: Place, k0: number): void => {
-    const { outer, end, endK, step, stepK, start } = place;
-    for (let p = 0; p < side.parts; p++) {
-      const id = threadIdx.x + p * threads;
-      const o = outer + across(side, id);
-      const k = k0 + along(side, id);
-      const by = side.reading === 'vectors' ? side.lanes : 1;
-      const at = Math.min(Math.floor(o / by), end - 1) * step;
-      const atK = (side.reading === 'vectors-k' ? Math.floor(k / side.lanes) : k) * stepK;
-      if (side.lanes === 1) {
-        to[p] = zero();
-        if (k < endK) to[p] = value(from[start + at + atK] as Value);
-      } else {
-        for (const j of side.each) to[p * side.lanes + j] = zero();
-        if (k < endK) {
-          const v = from[start + at + atK] as Value;
-          for (const j of side.each) to[p * side.lanes + j] = value(lane(v, j));
+    /** Reads a thread's parts of a tile that begins at `outer` and `k0`. */
+    const fetch = (side: Side, from: Vec<Value>, to: Vec<Value>, place: Place, k0: number): void => {
+      const { outer, end, endK, step, stepK, start } = place;
+      for (let p = 0; p < side.parts; p++) {
+        const id = threadIdx.x + p * threads;
+        const o = outer + across(side, id);
+        const k = k0 + along(side, id);
+        const by = side.reading === 'vectors' ? side.lanes : 1;
+        const at = Math.min(Math.floor(o / by), end - 1) * step;
+        const atK = (side.reading === 'vectors-k' ? Math.floor(k / side.lanes) : k) * stepK;
+        if (side.lanes === 1) {
+          to[p] = zero();
+          if (k < endK) to[p] = value(from[start + at + atK] as Value);
+        } else {
+          for (const j of side.each) to[p * side.lanes + j] = zero();
+          if (k < endK) {
+            const v = from[start + at + atK] as Value;
+            for (const j of side.each) to[p * side.lanes + j] = value(lane(v, j));
+          }
         }
       }
-    }
-  };
+    };
 
-  /** Keeps them in shared memory. */
-  const keep = (side: Side, from: Vec<Value>, to: Vec<Value>, vectors: Vec<Value>, begin: number): void => {
-    for (let p = 0; p < side.parts; p++) {
-      const id = threadIdx.x + p * threads;
-      const [o, k] = [across(side, id), along(side, id)];
-      if (side.reading === 'vectors') {
-        const at = ((begin + k) * side.pitch) / lanes + Math.floor(o / lanes);
-        const q = p * lanes;
-        vectors[at] = (
-          lanes === 4
-            ? vector(from[q] as Value, from[q + 1] as Value, from[q + 2] as Value, from[q + 3] as Value)
-            : vector(from[q] as Value, from[q + 1] as Value)
-        ) as Value;
-      } else {
-        for (const j of side.each) to[(begin + k + j) * side.pitch + o] = from[p * side.lanes + j] as Value;
+    /** Keeps them in shared memory. */
+    const keep = (side: Side, from: Vec<Value>, to: Vec<Value>, vectors: Vec<Value>, begin: number): void => {
+      for (let p = 0; p < side.parts; p++) {
+        const id = threadIdx.x + p * threads;
+        const [o, k] = [across(side, id), along(side, id)];
+        if (side.reading === 'vectors') {
+          const at = ((begin + k) * side.pitch) / lanes + Math.floor(o / lanes);
+          const q = p * lanes;
+          vectors[at] = (
+            lanes === 4
+              ? vector(from[q] as Value, from[q + 1] as Value, from[q + 2] as Value, from[q + 3] as Value)
+              : vector(from[q] as Value, from[q + 1] as Value)
+          ) as Value;
+        } else {
+          for (const j of side.each) to[(begin + k + j) * side.pitch + o] = from[p * side.lanes + j] as Value;
+        }
       }
-    }
-  };
+    };
 
-  return (A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, sizes: Sizes): void => {
     const [m, n, k] = [i32(sizes.m), i32(sizes.n), i32(sizes.k)];
     const z = block.y;
     // Which tile: down through some rows of tiles, then on to the next column.

@@ -5,7 +5,8 @@ import type { AnyNode, VariableDeclaration } from 'acorn';
 import { destructure } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
-import { declareEmpty, isReassigned } from './names.ts';
+import { declareEmpty } from './names.ts';
+import { isReassigned } from './reassigned.ts';
 import { isAbsent, type Scope, type Value } from './values.ts';
 
 export function declaration(ctx: Evaluation, node: VariableDeclaration, scope: Scope): void {
@@ -44,9 +45,9 @@ export function declareOne(
   if (node.kind === 'var') {
     const known = scope.find(target.name);
     if (known !== undefined && (known.value !== undefined || isAbsent(value))) return ctx.assign(known, value, pos);
-    const binding = known ?? ctx.declare(scope, target.name, pos, !isReassigned(scope.captured.node, target.name));
+    const binding = known ?? ctx.declare(scope, target.name, pos, !isReassigned(scope.captured.node, target));
     return ctx.initialise(binding, value, pos);
   }
-  const constant = node.kind === 'const' || !isReassigned(scope.captured.node, target.name);
+  const constant = node.kind === 'const' || !isReassigned(scope.captured.node, target);
   ctx.initialise(ctx.declare(scope, target.name, pos, constant), value, pos);
 }

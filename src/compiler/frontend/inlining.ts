@@ -10,9 +10,10 @@ import type { TStmt } from '../types/tree.ts';
 import { destructure } from './assignments.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation, Frame, RecursiveCall } from './evaluation.ts';
-import { hoist, isReassigned } from './names.ts';
+import { hoist } from './names.ts';
 import { withFlag } from './optionals.ts';
 import { noteResult } from './partial-variables.ts';
+import { isReassigned } from './reassigned.ts';
 import { callAgain, callRecursive, finish, outerCall, pathTo } from './recursion.ts';
 import { objectsOf } from './recursion-results.ts';
 import { describeValue, type FunctionValue, isAbsent, Scope, UNDEFINED, type Value } from './values.ts';
@@ -100,7 +101,7 @@ function bindParameters(ctx: Evaluation, fn: FunctionValue, args: readonly Value
       const given: Value = missing
         ? { ...value, name: node.name, why: { text: `the parameter ${node.name} of ${who} gets no argument`, pos: at } }
         : value;
-      ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node.name)), given, at);
+      ctx.initialise(ctx.declare(scope, node.name, at, !isReassigned(fn.captured.node, node)), given, at);
     });
   });
 }

@@ -1,84 +1,14 @@
 /**
- * Names inside a function: which are assigned again after their declaration, and which are hoisted to its top.
+ * Names inside a function: which are hoisted to its top, and which are used before they have a value. Which are assigned again is `reassigned.ts`.
  */
 import type { AnyNode } from 'acorn';
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 import type { Evaluation } from './evaluation.ts';
 import { boundIdentifiers } from './free-variables.ts';
+import { isReassigned } from './reassigned.ts';
 import type { Binding, Scope } from './values.ts';
 import { forEachChild, walk } from './walk.ts';
-
-const LOOPS: ReadonlySet<string> = new Set([
-  'ForStatement',
-  'WhileStatement',
-  'DoWhileStatement',
-  'ForOfStatement',
-  'ForInStatement',
-]);
-
-const cache = new WeakMap<object, ReadonlySet<string>>();
-
-/** Names that are assigned anywhere in the function other than by their one declaration. By name alone, to be safe. */
-function reassigned(root: AnyNode): ReadonlySet<string> {
-  const known = cache.get(root);
-  if (known !== undefined) return known;
-  const names = new Set<string>();
-  const vars = new Map<string, number>();
-  const targets = (p: AnyNode | null): void => {
-    if (p === null) return;
-    switch (p.type) {
-      case 'Identifier':
-        names.add(p.name);
-        break;
-      case 'ArrayPattern':
-        p.elements.forEach(targets);
-        break;
-      case 'ObjectPattern':
-        p.properties.forEach((q) => targets(q.type === 'RestElement' ? q.argument : q.value));
-        break;
-      case 'AssignmentPattern':
-        targets(p.left);
-        break;
-      case 'RestElement':
-        targets(p.argument);
-        break;
-      default:
-        break;
-    }
-  };
-  const visit = (n: AnyNode, inLoop: boolean): void => {
-    if (n.type === 'AssignmentExpression') targets(n.left);
-    else if (n.type === 'UpdateExpression') targets(n.argument);
-    else if ((n.type === 'ForOfStatement' || n.type === 'ForInStatement') && n.left.type !== 'VariableDeclaration')
-      targets(n.left);
-    else if (n.type === 'VariableDeclaration' && n.kind === 'var') {
-      for (const d of n.declarations) {
-        const count = (vars.get(d.id.type === 'Identifier' ? d.id.name : '') ?? 0) + 1;
-        if (d.id.type === 'Identifier') vars.set(d.id.name, count);
-        // A `var` in a loop keeps last round's value; one declared twice has two.
-        if (inLoop || count > 1) targets(d.id);
-      }
-    } else if (n.type === 'VariableDeclaration') {
-      for (const d of n.declarations) if (d.init == null) targets(d.id);
-    }
-    const loop = inLoop || LOOPS.has(n.type);
-    // Each round of `for (let v of list)` has a variable of its own, which the list gives a value.
-    const own = n.type === 'ForOfStatement' || n.type === 'ForInStatement' ? n.left : undefined;
-    const isOwn = own?.type === 'VariableDeclaration' && own.kind !== 'var';
-    forEachChild(n, (child) => {
-      if (!(isOwn && child === own)) visit(child as AnyNode, loop);
-    });
-  };
-  visit(root, false);
-  cache.set(root, names);
-  return names;
-}
-
-/** Whether a name may get a second value. `root` is the outermost function that the name can be used in. */
-export function isReassigned(root: AnyNode, name: string): boolean {
-  return reassigned(root).has(name);
-}
 
 /** Declares `var`s and function declarations of a function body, before its statements run. */
 export function hoist(ctx: Evaluation, body: readonly AnyNode[], scope: Scope): void {

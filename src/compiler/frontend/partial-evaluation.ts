@@ -19,8 +19,9 @@ import { condition, evaluate } from './expressions.ts';
 import { Hints, Reconsider } from './hints.ts';
 import { call } from './inlining.ts';
 import { refuseMixedKinds } from './kinds.ts';
-import { hoist, isReassigned } from './names.ts';
+import { hoist } from './names.ts';
 import { resolvePresence } from './presence.ts';
+import { isReassigned } from './reassigned.ts';
 import { type Settled, settleNames } from './record-names.ts';
 import { ownText } from './records.ts';
 import { guessAgain } from './recursion.ts';
@@ -111,7 +112,7 @@ function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgTyp
     destructure(ctx, target, value, scope, (node, v) => {
       const at = ctx.pos(node, scope);
       if (node.type !== 'Identifier') return fail('K101', at, 'this parameter cannot be used in a kernel');
-      const constant = !isReassigned(fn.node, node.name);
+      const constant = !isReassigned(fn.node, node);
       const binding = ctx.declare(scope, node.name, at, constant);
       if (isAbsent(v)) ctx.initialise(binding, v, at);
       else if (constant) binding.value = ctx.named(rename(v, node.name), node.name, at);
