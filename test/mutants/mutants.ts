@@ -13,6 +13,7 @@ import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
+import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import { SIMULATOR } from './simulator.ts';
 import { STRIDES } from './strides.ts';
@@ -55,5 +56,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', STRIDES),
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
+  ...under('compiler/render/wasm/', PAIRS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -166,7 +166,7 @@ function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
       scalar(g, hazard.bad);
       f.if();
     }
-    f.i32(1);
+    f.i32(g.second ? 2 : 1);
     f.set(fault.bits);
     leave(g, site, () => asLong(g, hazard.index), hazard.extent);
     if (!certain) f.end();

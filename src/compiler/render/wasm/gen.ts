@@ -109,6 +109,8 @@ export interface Gen {
   readonly loopDepth: number;
   /** Whether few vectors run this code. */
   readonly rare: boolean;
+  /** Whether this is scalar code of the item beside the one that is noted: see `pairs.ts`. */
+  readonly second: boolean;
   /** The active lanes; null: all. */
   readonly mask: Mask | null;
   /** How fast things change, for address arithmetic: see `ranking`. */

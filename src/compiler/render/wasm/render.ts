@@ -123,6 +123,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule
     definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
     loopDepth: 0,
     rare: false,
+    second: false,
     mask: null,
     rank: ranking(kernel.body),
   };

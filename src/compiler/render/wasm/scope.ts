@@ -1,11 +1,15 @@
 /**
  * What holds for a stretch of the code that is being written, and for that alone: the active lanes, the checks that need not be
- * made, how deep in loops it is, whether it is a vector's code and where in its row that lies, and whether few vectors come there. `Gen` shows them; only these functions set them, and put them back.
+ * made, how deep in loops it is, whether it is a vector's code and where in its row that lies, whether few vectors come there, and which of two items it is for. `Gen` shows them; only these functions set them, and put them back.
  */
 import type { Check } from '../../ir/ops.ts';
+import type { Local } from './assembler.ts';
 import type { Gen, Mask } from './gen.ts';
 
-type Scoped = Pick<Gen, 'first' | 'hoisted' | 'lanes' | 'loopDepth' | 'mask' | 'rare' | 'vars' | 'warps'>;
+type Scoped = Pick<
+  Gen,
+  'at' | 'first' | 'hoisted' | 'lanes' | 'loopDepth' | 'mask' | 'rare' | 'second' | 'vars' | 'warps'
+>;
 
 /** Writes code with other lanes active; null: all. */
 export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
@@ -37,9 +41,15 @@ export function withOneLane(g: Gen, vars: Gen['vars'], body: () => void): void {
   withState(g, { lanes: 1, mask: null, vars, warps: false }, body);
 }
 
+/** Writes scalar code of the item beside the one that is noted, whose variables and threadIdx.x are in these locals. */
+export function withSecond(g: Gen, vars: Gen['vars'], x: Local, body: () => void): void {
+  const [, y, z] = g.at.thread;
+  withState(g, { at: { ...g.at, thread: [x, y, z] }, second: true, vars }, body);
+}
+
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { first, hoisted, lanes, loopDepth, mask, rare, vars, warps } = g;
+  const { at, first, hoisted, lanes, loopDepth, mask, rare, second, vars, warps } = g;
   Object.assign(g, state);
   body();
-  Object.assign(g, { first, hoisted, lanes, loopDepth, mask, rare, vars, warps } satisfies Scoped);
+  Object.assign(g, { at, first, hoisted, lanes, loopDepth, mask, rare, second, vars, warps } satisfies Scoped);
 }

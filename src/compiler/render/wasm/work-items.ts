@@ -17,6 +17,7 @@ import { type Gen, wasmType } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
+import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
 import { withFirst, withMask, withRare } from './scope.ts';
 import {
@@ -137,7 +138,9 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const rows = (own: WorkItemLoop): void => {
     const peeled = peel(g, own);
     const jam = peeled === undefined ? jamRows(g, own) : undefined;
-    if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
+    const pairs = findPairs(g, own);
+    if (pairs !== undefined) eachRow(g, () => emitPairs(g, pairs, own.body, { begin: () => setItem(g), start }));
+    else if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
     else eachRow(g, () => emitRow(g, own, start, end));
   };
