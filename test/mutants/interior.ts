@@ -1,7 +1,15 @@
 /**
  * Seeded mistakes in what is found out once for a block, and in what is then left out.
  */
-export const INTERIOR: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+const PLANES = ['src/compiler/render/wasm/planes.test.ts'];
+
+export const INTERIOR: readonly (readonly [
+  file: string,
+  find: string,
+  replace: string,
+  what: string,
+  tests?: readonly string[],
+])[] = [
   ['sums', "kind === 'least' ? t.least : t.most", 't.least', 'only the first items of a block are asked about'],
   [
     'sums',
@@ -56,5 +64,20 @@ export const INTERIOR: readonly (readonly [file: string, find: string, replace: 
     'const sum = rangeSum(i32(0), mask);',
     'const sum = rangeSum(i32(0), i32(0));',
     'what is masked is nothing',
+  ],
+  ['sums', 'merged([], exact, true)', 'merged([], exact, false)', 'tests of many planes are too many', PLANES],
+  [
+    'sums',
+    'if (!isKnown(e)) asked.push(isNatural(e));',
+    'if (isKnown(e)) asked.push(isNatural(e));',
+    'planes that go backwards are taken for planes that go forwards',
+    PLANES,
+  ],
+  [
+    'sums',
+    "end: i64(a.kind === 'least' ? Math.min(x, y) : Math.max(x, y))",
+    'end: i64(Math.min(x, y))',
+    'of several planes the first is asked about',
+    PLANES,
   ],
 ];

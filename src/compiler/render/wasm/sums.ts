@@ -100,7 +100,14 @@ export function mayLieWithin(a: Sum, limit: Expr, more: number): boolean {
 function withOffset(a: Sum, other: Sum): Sum {
   const isOffset = a.threads.length === 0 && other.threads.length > 0 && a.base.op !== 'const';
   if (!isOffset || someExpr(a.base, (e) => e.op === 'special' || e.op === 'var')) return a;
-  return { ...a, base: ZERO, terms: [...a.terms, { factor: a.base, least: ONE, most: ONE }] };
+  const { factor, times } = multiple(a.base);
+  return { ...a, base: ZERO, terms: [...a.terms, { factor, least: i32(times), most: i32(times) }] };
+}
+
+/** A product with a constant as so many times something: of planes of n * n elements, one after another, each begins at a multiple of the same. */
+function multiple(e: Expr): { readonly factor: Expr; readonly times: number } {
+  const [value, times] = e.op === 'binary' && e.fn === 'mul' ? [e.a, numberOf(e.b)] : [e, undefined];
+  return times === undefined || Math.abs(times) > FAR ? { factor: e, times: 1 } : { factor: value, times };
 }
 
 /** A sum times a value that is the same for the block. */
@@ -256,14 +263,8 @@ export class Tests {
       if (known === false) return false;
       if (known === undefined) open.push(t);
     }
-    const added = [...this.list];
-    for (const t of open) {
-      const natural = (e: Expr): boolean => added.some((other) => isAlike(other, isNatural(e)));
-      const merged = added.findIndex((other) => isAlike(other, t) || joined(other, t, natural) !== undefined);
-      const other = added[merged];
-      if (other === undefined) added.push(t);
-      else added[merged] = joined(other, t, natural) ?? other;
-    }
+    const exact = merged(this.list, open, false);
+    const added = exact.length > this.#most ? merged([], exact, true) : exact;
     if (added.length > this.#most) return false;
     this.list.splice(0, this.list.length, ...added);
     return true;
@@ -279,6 +280,30 @@ export class Tests {
       return first === undefined ? asCondition(t, scope) : isNearer(first as EndTest, t as EndTest);
     });
   }
+}
+
+/** Tests, and more of them, as few as they can be: `asking` also whether factors are negative, where that saves tests. */
+function merged(list: readonly Test[], more: readonly Test[], asking: boolean): readonly Test[] {
+  const out = [...list];
+  const asked: Test[] = [];
+  const isKnown = (e: Expr): boolean => [...out, ...asked].some((other) => isAlike(other, isNatural(e)));
+  for (const t of more) {
+    const needed: Expr[] = [];
+    const natural = (e: Expr): boolean => {
+      if (asking && !isKnown(e)) needed.push(e);
+      return asking || isKnown(e);
+    };
+    const at = out.findIndex((other) => isAlike(other, t) || joined(other, t, natural) !== undefined);
+    const other = out[at];
+    if (other === undefined) {
+      out.push(t);
+      continue;
+    }
+    needed.length = 0;
+    out[at] = joined(other, t, natural) ?? other;
+    for (const e of needed) if (!isKnown(e)) asked.push(isNatural(e));
+  }
+  return [...asked, ...out];
 }
 
 /** A test as a condition, counted in 64 bits. */
