@@ -39,7 +39,8 @@ export const renderWasm: RenderWasm = (kernel, variant) => {
     const split = (several: boolean): FullRounds =>
       runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
     const rounds = split(true);
-    const inRows = warps ? lanes : 8;
+    // Engines load all that several rounds need before anything is computed: eight lanes of 8 bytes are more than registers hold.
+    const inRows = warps || lanes < 8 ? lanes : 8;
     const regions = inRowOrder(rounds, variant, inRows);
     if (regions !== undefined) return write(regions, variant, inRows);
     const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
