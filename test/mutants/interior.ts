@@ -80,4 +80,11 @@ export const INTERIOR: readonly (readonly [
     'of several planes the first is asked about',
     PLANES,
   ],
+  [
+    'interior',
+    'g.ranges.of(e)?.[0]',
+    'g.ranges.of(e)?.[1]',
+    'the far end of a range is taken for its beginning',
+    ['src/compiler/render/wasm/interior.test.ts'],
+  ],
 ];

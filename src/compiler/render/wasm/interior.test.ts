@@ -203,6 +203,55 @@ describe('what an interior block need not do', () => {
   });
 });
 
+describe('what is not asked', () => {
+  const asked = ({ interior }: Found): number => {
+    let comparisons = 0;
+    someExpr(interior?.holds ?? i32(0), (e) => {
+      if (e.op === 'compare') comparisons++;
+      return false;
+    });
+    return comparisons;
+  };
+
+  it('whether indices are negative that begin at 0', () => {
+    // Of each axis the far edge, and of what goes back by one the near one.
+    expect(
+      asked(
+        find(
+          grid(({ x, y, collect, store }) => [collect(y, x), store]),
+          BLOCK,
+        ),
+      ),
+    ).toBe(2);
+    expect(
+      asked(
+        find(
+          grid(({ x, y, collect, store }) => [collect(y, sub(x, i32(1))), store]),
+          BLOCK,
+        ),
+      ),
+    ).toBe(3);
+    expect(
+      asked(
+        find(
+          grid(({ x, y, collect, store }) => [collect(add(y, i32(2)), x), store]),
+          BLOCK,
+        ),
+      ),
+    ).toBe(2);
+  });
+
+  it('anything, where all blocks are interior', () => {
+    const kernel = grid(({ x, sum, store }) => [assign(sum, binary('max', x, i32(0))), store], false);
+    const found = find(kernel, BLOCK);
+    expect(found.interior?.holds).toMatchObject({ op: 'const', value: true });
+    expect(left(found.interior?.body ?? []).filter((what) => what !== 'check')).toEqual([]);
+    const image = new Uint8Array(2 * SIZE + 16);
+    const regions = [{ at: SIZE, elem: 'i32', length: SIZE / 4 }] as const;
+    check(kernel, { grid: [3, 3, 1], block: BLOCK }, [0, SIZE, 48, 12], image, regions);
+  });
+});
+
 describe('what stays as it is', () => {
   it('blocks of a few vectors, and regions that ask nothing', () => {
     const kernel = grid(({ collect, x, y, store }) => [collect(y, x), store]);

@@ -36,7 +36,7 @@ import {
 export interface Interior {
   /** What a work item of an interior block does. */
   readonly body: readonly Stmt[];
-  /** Whether a block is one: the same for the block, and to be evaluated ahead of it. */
+  /** Whether a block is one: the same for the block, and to be evaluated ahead of it; the constant true where all are. */
   readonly holds: Expr;
   /** Whether vectors of a row, of another block, may be like those of interior blocks; and whether one of such a row is. */
   readonly mayHoldInRow: Expr;
@@ -62,7 +62,7 @@ export function findInterior(g: Facts, body: readonly Stmt[]): Interior | undefi
   const walk = new Specialiser(g, body);
   const inside = walk.list(body);
   const { tests } = walk;
-  if (tests.list.length === 0) return undefined;
+  if (inside === body) return undefined;
   const inVector = tests.conditions({ lanes: g.lanes });
   return {
     body: inside,
@@ -87,7 +87,7 @@ interface Place {
 }
 
 class Specialiser {
-  readonly tests = new Tests(MOST_TESTS);
+  readonly tests: Tests;
   readonly #g: Facts;
   readonly #assigned: ReadonlySet<number>;
   #at: Place = { sums: new Map(), loose: new Set(), values: new Map() };
@@ -95,6 +95,7 @@ class Specialiser {
   constructor(g: Facts, body: readonly Stmt[]) {
     this.#g = g;
     this.#assigned = assignedIn(body);
+    this.tests = new Tests(MOST_TESTS, (e) => g.ranges.of(e)?.[0]);
   }
 
   // -------------------------------------------------------------- statements

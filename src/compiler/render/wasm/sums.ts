@@ -246,20 +246,26 @@ function together(ends: readonly EndTerm[]): readonly EndTerm[] {
   return out;
 }
 
+/** What an i32 is at least, where that is known. */
+type LeastOf = (e: Expr) => number | undefined;
+
 /** Tests to be made together, without those that are known beforehand or said by others. */
 export class Tests {
   readonly list: Test[] = [];
   readonly #most: number;
+  readonly #least: LeastOf;
 
-  constructor(most: number) {
+  /** At most so many, without those that follow from the `least` that values can be. */
+  constructor(most: number, least: LeastOf = numberOf) {
     this.#most = most;
+    this.#least = least;
   }
 
   /** Adds tests, or none of them where one can not hold or they would be too many. */
   add(tests: readonly Test[]): boolean {
     const open: Test[] = [];
     for (const t of tests) {
-      const known = decided(t);
+      const known = decided(t, this.#least);
       if (known === false) return false;
       if (known === undefined) open.push(t);
     }
@@ -349,24 +355,26 @@ function long(e: Expr): Expr {
   return e.op === 'const' ? i64(Number(e.value)) : cast('i64', e);
 }
 
-/** Whether a test of nothing but constants holds; undefined for others. */
-function decided(t: Test): boolean | undefined {
+/** Whether a test holds wherever the block is; undefined where that is not known. */
+function decided(t: Test, least: LeastOf): boolean | undefined {
   if (t.kind === 'holds') {
     const cond = foldExpr(t.cond);
     return cond.op === 'const' ? cond.value === true : undefined;
   }
   if (t.kind === 'either') {
-    const known = t.of.map(decided);
+    const known = t.of.map((one) => decided(one, least));
     if (known.includes(true)) return true;
     return known.includes(undefined) ? undefined : false;
   }
   const threads = t.threads.map((x) => ({ factor: x.factor, end: threadEnd(x, t.kind, 'block') }));
-  let value = numberOf(t.base) ?? Number.NaN;
+  const base = numberOf(t.base);
+  let value = base ?? (t.kind === 'least' ? least(t.base) : undefined) ?? Number.NaN;
   for (const { factor, end } of [...threads, ...t.terms])
     value += (numberOf(factor) ?? Number.NaN) * (numberOf(end) ?? Number.NaN);
   const limit = numberOf(t.limit) ?? Number.NaN;
   if (Number.isNaN(value - limit)) return undefined;
-  return t.kind === 'least' ? value >= limit : value < limit;
+  if (t.kind === 'below') return value < limit;
+  return value >= limit ? true : base === undefined ? undefined : false;
 }
 
 /** Whether two tests of conditions are the same. */

@@ -150,13 +150,18 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
   else {
     const inside = { ...node, body: interior.body };
     watchUniforms(g, inside);
-    scalar(g, interior.holds);
-    f.if();
+    const always = interior.holds.op === 'const';
+    if (!always) {
+      scalar(g, interior.holds);
+      f.if();
+    }
     rows(inside);
-    f.else();
-    const peeled = peel(g, node);
-    eachRow(g, () => edgeRow(g, node, peeled, interior, start, end));
-    f.end();
+    if (!always) {
+      f.else();
+      const peeled = peel(g, node);
+      eachRow(g, () => edgeRow(g, node, peeled, interior, start, end));
+      f.end();
+    }
   }
   if (node.reduce !== undefined && total !== undefined) {
     finishReduction(g, node.reduce, total, regions.storage.get(node.reduce.result.id)?.kind === 'slot');
