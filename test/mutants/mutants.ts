@@ -15,6 +15,7 @@ import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
+import { ROW_SUMS } from './row-sums.ts';
 import { SIMULATOR } from './simulator.ts';
 import { STRIDES } from './strides.ts';
 import { WARPS } from './warps.ts';
@@ -51,6 +52,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', PASSES),
   ...under('compiler/', WASM),
   ...under('compiler/render/wasm/', INTERIOR),
+  ...under('compiler/render/wasm/', ROW_SUMS),
   ...under('compiler/', MATH),
   ...under('compiler/', LANES),
   ...under('compiler/', STRIDES),

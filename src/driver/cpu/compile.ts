@@ -19,6 +19,7 @@ import { hasExchange, lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
+import { loopsInRows } from '../../compiler/render/wasm/row-sums.ts';
 import { warpLanes } from '../../compiler/render/wasm/whole-warps.ts';
 import { NotSupportedError } from '../../errors.ts';
 import { trace, traceTime } from '../../trace.ts';
@@ -54,7 +55,8 @@ export const wasmPipeline: Pipeline = {
   compile(prepared, variant) {
     const { block } = variant;
     const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block, masks: true }) };
-    const unrolled: Pass = { name: 'unroll', run: unroll, cleanup: simplified };
+    const inRounds = (kernel: Kernel): Kernel => unroll(kernel, undefined, loopsInRows(kernel, variant));
+    const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
     const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };

@@ -9,7 +9,7 @@
 import { and, assign, compare, i32, ifElse, KernelBuilder, read } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import { exprsSize, mayFail } from '../measures.ts';
-import type { Check, Expr, Kernel, MemRef, Stmt, Var } from '../ops.ts';
+import type { Check, Expr, Kernel, Label, MemRef, Stmt, Var } from '../ops.ts';
 import { countingLoop } from './trip-counts.ts';
 import {
   assignedIn,
@@ -97,14 +97,17 @@ function insert(out: Stmt[], bounds: readonly (readonly [Load, Var])[], loop: Lo
 /** Expression nodes of a body that is worth having twice. */
 const LARGEST = 120;
 
-/** Loops beside themselves without checks of their counters; the same kernel when none has any. For code that runs thread by thread. */
-export function askAhead(kernel: Kernel): Kernel {
+/**
+ * Loops beside themselves without checks of their counters; the same kernel when none has any. For code that runs thread by thread.
+ * Those with labels in `asked` are left alone.
+ */
+export function askAhead(kernel: Kernel, asked: { has(label: Label): boolean } = new Set()): Kernel {
   if (!kernel.checked) return kernel;
   const b = KernelBuilder.from(kernel);
   const inList = (list: readonly Stmt[]): readonly Stmt[] => {
     const out = list.map((s) => {
       const inner = mapLists(s, inList);
-      return inner.op === 'loop' ? (twice(inner) ?? inner) : inner;
+      return inner.op === 'loop' && !asked.has(inner.label) ? (twice(inner) ?? inner) : inner;
     });
     return out.every((s, k) => s === list[k]) ? list : out;
   };

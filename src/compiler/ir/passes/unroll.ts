@@ -61,11 +61,18 @@ const DEFAULTS: UnrollOptions = {
   stages: 2400,
 };
 
-/** Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. */
-export function unroll(kernel: Kernel, options: UnrollOptions = DEFAULTS): Kernel {
+/**
+ * Before regions are formed; `simplify` afterwards puts the constants in their places. The same kernel when nothing changes. Loops with labels in
+ * `stay` are left alone.
+ */
+export function unroll(
+  kernel: Kernel,
+  options: UnrollOptions = DEFAULTS,
+  stay: ReadonlySet<Label> = new Set(),
+): Kernel {
   const named = options.elements ? unrollableArrays(kernel) : new Set<ArraySym>();
   const b = KernelBuilder.from(kernel);
-  const body = unrollList(kernel.body, { ...options, named, own: ownVariables(kernel, b) });
+  const body = unrollList(kernel.body, { ...options, stay, named, own: ownVariables(kernel, b) });
   return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
 }
 
@@ -74,6 +81,7 @@ const MOST_ELEMENTS = 64;
 const MOST_NAMING = 6000;
 
 interface Unrolling extends UnrollOptions {
+  readonly stay: ReadonlySet<Label>;
   /** The arrays whose elements are to be named. */
   readonly named: ReadonlySet<ArraySym>;
   /** New variables for those that no round of a loop of the kernel leaves to others, by `Var.id`. */
@@ -98,7 +106,9 @@ function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] 
     const inner = mapLists(s, (inside) => unrollList(inside, options));
     const own = s.op === 'loop' ? { ...options, own: () => options.own(s) } : options;
     const copies =
-      inner.op === 'loop' ? (copiesOf(inner, list[k - 1], own) ?? inGroups(inner, list, k, own)) : undefined;
+      inner.op === 'loop' && !options.stay.has(inner.label)
+        ? (copiesOf(inner, list[k - 1], own) ?? inGroups(inner, list, k, own))
+        : undefined;
     if (copies === undefined) out.push(inner);
     else out.push(...copies);
     changed ||= copies !== undefined || inner !== s;

@@ -15,6 +15,7 @@ import type { Helpers } from './helpers.ts';
 import type { LaneFacts } from './lane-facts.ts';
 import type { WasmVariant } from './module.ts';
 import type { Ranges } from './ranges.ts';
+import type { Rows } from './row-sums.ts';
 import type { ScratchLayout } from './scratch.ts';
 
 /** Which lanes are active: one `v128` of 32-bit lane masks for each four lanes. */
@@ -97,6 +98,8 @@ export interface Gen {
   readonly hoisted: ReadonlySet<Check>;
   /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
   readonly parallel: Map<Stmt, number>;
+  /** In scalar code, loops whose rounds may be lanes. */
+  readonly rows: Rows | undefined;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */
   readonly firstSeen: Map<Expr, { readonly seen: Local; readonly value: Local }>;
   /** Variables kept once for the block. */

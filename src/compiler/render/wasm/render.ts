@@ -23,6 +23,7 @@ import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
+import { loopsInRows, rowSums } from './row-sums.ts';
 import { runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
@@ -34,7 +35,7 @@ import { emitNodes } from './work-items.ts';
 export const renderWasm: RenderWasm = (kernel, variant) => {
   const lanes = lanesFor(kernel, variant);
   try {
-    if (lanes === 1) return render(kernel, variant, lanes);
+    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1);
     const warps = warpLanes(kernel, variant) !== undefined;
     const split = (several: boolean): FullRounds =>
       runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
@@ -54,7 +55,7 @@ export const renderWasm: RenderWasm = (kernel, variant) => {
 
 function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
   const ahead = lanes === 1 && variant.quick !== true;
-  const source = ahead ? runPass({ name: 'ask ahead', run: askAhead }, kernel) : kernel;
+  const source = ahead ? runPass({ name: 'ask ahead', run: (k) => askAhead(k, rowSums(k).rows) }, kernel) : kernel;
   return write(regionsOf(source, variant, lanes), variant, lanes);
 }
 
@@ -118,6 +119,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule
     eliminated: eliminatedChecks(kernel, variant.block, ranges),
     hoisted: new Set(),
     parallel: new Map(),
+    rows: lanes === 1 ? rowSums(kernel) : undefined,
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     first: undefined,

@@ -8,7 +8,20 @@ import type { Gen, Mask } from './gen.ts';
 
 type Scoped = Pick<
   Gen,
-  'at' | 'first' | 'hoisted' | 'lanes' | 'loopDepth' | 'mask' | 'rare' | 'second' | 'vars' | 'warps'
+  | 'at'
+  | 'first'
+  | 'hoisted'
+  | 'laneFacts'
+  | 'lanes'
+  | 'loopDepth'
+  | 'mask'
+  | 'rare'
+  | 'second'
+  | 'shapes'
+  | 'uniformity'
+  | 'vars'
+  | 'warps'
+  | 'widths'
 >;
 
 /** Writes code with other lanes active; null: all. */
@@ -47,9 +60,33 @@ export function withSecond(g: Gen, vars: Gen['vars'], x: Local, body: () => void
   withState(g, { at: { ...g.at, thread: [x, y, z] }, second: true, vars }, body);
 }
 
+/** What else lanes may be than threads: see `rounds.ts`. */
+export type OtherLanes = Pick<Gen, 'hoisted' | 'laneFacts' | 'lanes' | 'shapes' | 'uniformity' | 'vars' | 'widths'>;
+
+/** Writes code whose lanes are something else than threads. */
+export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): void {
+  withState(g, { ...lanes, mask: null, warps: false }, body);
+}
+
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { at, first, hoisted, lanes, loopDepth, mask, rare, second, vars, warps } = g;
+  const { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, uniformity, vars, warps } = g;
+  const { widths } = g;
   Object.assign(g, state);
   body();
-  Object.assign(g, { at, first, hoisted, lanes, loopDepth, mask, rare, second, vars, warps } satisfies Scoped);
+  const before = {
+    at,
+    first,
+    hoisted,
+    laneFacts,
+    lanes,
+    loopDepth,
+    mask,
+    rare,
+    second,
+    shapes,
+    uniformity,
+    vars,
+    warps,
+  };
+  Object.assign(g, { ...before, widths } satisfies Scoped);
 }

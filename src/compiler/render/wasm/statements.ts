@@ -18,6 +18,7 @@ import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
 import { emitMemberStores, memberStores } from './record-stores.ts';
 import { memberLoads } from './records.ts';
+import { emitRounds } from './rounds.ts';
 import { withHoisted, withinLoop, withMask } from './scope.ts';
 import { sharedLoads } from './shared-loads.ts';
 import { emitExchange } from './votes.ts';
@@ -134,12 +135,14 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
     case 'if':
       emitIf(g, s, stack);
       return;
-    case 'loop':
+    case 'loop': {
+      if (g.lanes === 1) emitRounds(g, s, (parts) => emitList(g, parts));
       withinLoop(g, () => {
         if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') divergentLoop(g, s, stack);
         else uniformLoop(g, s, stack);
       });
       return;
+    }
     case 'block':
       emitBlock(g, s, stack);
       return;
