@@ -25,6 +25,7 @@ class SumGenerator {
   readonly #columns: number;
   readonly #arrays: ArrayDecl[] = [];
   readonly #scalars: Program['scalars'][number][] = [];
+  readonly #common: Expr[] = [];
   #names = 0;
 
   constructor(seed: number) {
@@ -102,7 +103,7 @@ class SumGenerator {
   #round(sums: readonly string[], row: Expr, column: Expr): Stmt[] {
     const r = this.#r;
     const element = (): Expr => this.#element(row, column);
-    const known: Expr[] = r.chance(0.3) ? [column, thread] : [];
+    const known: Expr[] = [...this.#common, ...(r.chance(0.3) ? [column, thread] : [])];
     const body: Stmt[] = [];
     for (const name of sums) {
       if (r.chance(0.3)) {
@@ -156,9 +157,28 @@ class SumGenerator {
     return { k: 'for', name: i, from, to: this.#bound(to), step: 1, body: this.#round(sums, thread, column) };
   }
 
+  /** Values that a row of threads has in common, and perhaps one that it has not. */
+  #letCommon(): Stmt[] {
+    const r = this.#r;
+    const special = (what: 'blockIdx.x' | 'threadIdx.y' | 'threadIdx.x'): Expr => ({ t: 'i32', k: 'thread', what });
+    return Array.from({ length: r.below(3) }, () => {
+      const row = r.pick([
+        special('blockIdx.x'),
+        special('threadIdx.y'),
+        word(1),
+        special('threadIdx.x'),
+        ...this.#common,
+      ]);
+      const name = this.#name('c');
+      const value = this.#element(bin('and', row, word(this.#rows - 1)), word(r.below(4)));
+      this.#common.push(named(name));
+      return { k: 'let', name, value };
+    });
+  }
+
   program(): Program {
     const r = this.#r;
-    const body: Stmt[] = [];
+    const body: Stmt[] = this.#letCommon();
     for (let loops = 1 + r.below(2); loops > 0; loops--) {
       const sums = Array.from({ length: 1 + r.below(2) }, () => this.#name('sum'));
       for (const name of sums) body.push({ k: 'let', name, value: r.chance(0.5) ? word(0) : thread });

@@ -19,6 +19,7 @@ import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
+import { withSteady } from './row-steady.ts';
 import { withFirst, withMask, withRare } from './scope.ts';
 import {
   accumulate,
@@ -251,22 +252,32 @@ function emitJammed(g: Gen, node: WorkItemLoop, { rows, body, inRow }: Jam, fres
 
 function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void): void {
   const [width] = g.variant.block;
-  const item = (stack: MaskStack): void => {
-    start();
-    emitList(g, node.body, stack);
-  };
   const full = Math.floor(width / g.lanes) * g.lanes;
   const { f } = g;
   const [x] = g.at.thread;
-  if (full > 0) {
-    f.i32(0);
+  const vectors = (body: readonly Stmt[]): void => {
+    const item = (stack: MaskStack): void => {
+      start();
+      emitList(g, body, stack);
+    };
+    if (full > 0) {
+      f.i32(0);
+      f.set(x);
+      wholeVectors(g, full, item, end, isShort(g, body, full / g.lanes));
+    }
+    if (full === width) return;
+    f.i32(full);
     f.set(x);
-    wholeVectors(g, full, item, end, isShort(g, node.body, full / g.lanes));
+    masked(g, item, end, () => f.i32(width - full));
+  };
+  if (width <= g.lanes || g.variant.quick === true) {
+    vectors(node.body);
+    return;
   }
-  if (full === width) return;
-  f.i32(full);
+  f.i32(0);
   f.set(x);
-  masked(g, item, end, () => f.i32(width - full));
+  setItem(g);
+  withSteady(g, node, vectors);
 }
 
 /**
