@@ -176,10 +176,35 @@ class SumGenerator {
     });
   }
 
+  /** An array that every so many threads update in place. */
+  #everyFew(): Stmt {
+    const r = this.#r;
+    const data = Array.from({ length: this.#rows }, () => r.bits() | 0);
+    const array: ArrayDecl = {
+      name: this.#name('z'),
+      elem: 'i32',
+      shape: [this.#rows],
+      space: 'out',
+      layout: 'C',
+      data,
+    };
+    this.#arrays.push(array);
+    const at = { form: 'own', scale: 1, offset: 0, reverse: false } as const;
+    const place = r.pick([thread, { t: 'i32', k: 'thread', what: 'threadIdx.x' } as const]);
+    const shifted = bin(r.pick(['add', 'add', 'sub']), place, word(r.pick([0, 1, 5, 100, 2 ** 31 - 20])));
+    const m = r.pick([2, 2, 3, 4, 8, 16, 12]);
+    const masks = r.chance(0.4) && Number.isInteger(Math.log2(m));
+    const rest = masks ? bin('and', shifted, word(m - 1)) : bin('rem', shifted, word(m));
+    const c: Expr = { t: 'bool', k: 'cmp', op: r.pick(['eq', 'eq', 'eq', 'ne']), a: rest, b: word(r.below(m + 1)) };
+    const value = this.#value(() => this.#element(thread, word(r.below(4))), [thread], 1);
+    return { k: 'if', c, then: [{ k: 'store', array, at, op: r.pick(['add', 'xor']), value }], else: [] };
+  }
+
   program(): Program {
     const r = this.#r;
-    const body: Stmt[] = this.#letCommon();
-    for (let loops = 1 + r.below(2); loops > 0; loops--) {
+    const few = r.chance(0.2);
+    const body: Stmt[] = few ? [this.#everyFew()] : this.#letCommon();
+    for (let loops = few ? 0 : 1 + r.below(2); loops > 0; loops--) {
       const sums = Array.from({ length: 1 + r.below(2) }, () => this.#name('sum'));
       for (const name of sums) body.push({ k: 'let', name, value: r.chance(0.5) ? word(0) : thread });
       body.push(this.#loop(sums));

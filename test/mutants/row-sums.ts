@@ -13,7 +13,6 @@ const MISTAKES: readonly (readonly [file: string, find: string, replace: string,
     "return { var: s.var, fn: 'add', value: other };",
     'all sums add',
   ],
-  ['row-sums', '|| someExpr(other, isOwn)', '', 'a sum that goes into itself is one'],
   ['row-sums', '!isOver(s.var) || ', '', 'what is read behind the loop stays as it was'],
   [
     'row-sums',
@@ -61,7 +60,36 @@ const IN_COMMON: readonly Row[] = (
   ] as const
 ).map(([file, find, replace, what]) => [file, find, replace, what, STEADY]);
 
+const FEW = ['src/compiler/render/wasm/strided-rows.test.ts', 'test/fuzz/sums.test.ts'];
+
+const STRIDED: readonly Row[] = (
+  [
+    [
+      'strided-rows',
+      'f.i32(2 ** 31 - g.variant.block[0]);',
+      'f.i32(-1);',
+      'remainders of negative places are positive',
+    ],
+    ['strided-rows', "f.op('i32.rem_u', 'i32.sub');", "f.op('i32.rem_u', 'i32.add');", 'the first item is another one'],
+    [
+      'strided-rows',
+      'conjuncts(guard.cond).filter((e) => e !== without);',
+      '[] as Expr[];',
+      'what else guards an item is forgotten',
+    ],
+    [
+      'strided-rows',
+      'if (together > 1 && width !== together * step) run(1);',
+      '',
+      'the last items of a row are left out',
+    ],
+    ['work-items', 'f.i32(g.shift);', 'f.i32(0);', 'faults are told of the first of several items'],
+    ['address', 'return Math.imul(g.shift ?? 0, factor);', 'return 0;', "several items have the first one's elements"],
+  ] as const
+).map(([file, find, replace, what]) => [file, find, replace, what, FEW]);
+
 export const ROW_SUMS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...IN_COMMON,
+  ...STRIDED,
 ];

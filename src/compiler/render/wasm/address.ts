@@ -45,15 +45,21 @@ const MOST_FOLDED = 4096;
 interface Term {
   readonly e: Expr;
   readonly factor: number;
+  /** Whether threadIdx.x is what its local says. */
+  readonly unshifted?: boolean;
 }
 
 /**
  * index = sum of terms + constant, modulo 2^32. In the code of one vector of a row, threadIdx.x is a constant, and so what is left is
  * the same for all vectors of the row: engines compute it once.
  */
-function linear(e: Expr, factor: number, terms: Term[], g?: Pick<Gen, 'first' | 'definitions'>): number {
-  if (g?.first !== undefined) {
-    if (e.op === 'special' && e.name === 'threadIdx.x') return Math.imul(g.first, factor);
+function linear(e: Expr, factor: number, terms: Term[], g?: Pick<Gen, 'first' | 'shift' | 'definitions'>): number {
+  if (g !== undefined && (g.first !== undefined || g.shift !== undefined)) {
+    if (e.op === 'special' && e.name === 'threadIdx.x') {
+      if (g.first !== undefined) return Math.imul(g.first, factor);
+      terms.push({ e, factor, unshifted: true });
+      return Math.imul(g.shift ?? 0, factor);
+    }
     const value = e.op === 'var' ? g.definitions.get(e.var.id) : undefined;
     if (value !== undefined) return linear(value, factor, terms, g);
   }
@@ -78,9 +84,10 @@ function linear(e: Expr, factor: number, terms: Term[], g?: Pick<Gen, 'first' | 
 const isIndex = (e: Expr): boolean => e.type === 'i32' || e.type === 'u32' || e.type === 'i64' || e.type === 'u64';
 
 /** Stack: sum so far. Adds `scalar * factor`. */
-function addTerm(g: Gen, { e, factor }: Term): void {
+function addTerm(g: Gen, { e, factor, unshifted }: Term): void {
   const { f } = g;
-  scalar(g, e);
+  if (unshifted) f.get(g.at.thread[0]);
+  else scalar(g, e);
   if (isWide(e.type)) f.op('i32.wrap_i64');
   const size = Math.abs(factor);
   const power = Math.log2(size);
@@ -135,10 +142,11 @@ function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: n
     f.i32(rest);
     f.op('i32.add');
   };
-  if (g.first === undefined) addRest();
+  const isShared = g.first !== undefined || g.shift !== undefined;
+  if (!isShared) addRest();
   const ranked = terms.map((t) => ({ ...t, rank: g.rank(t.e) })).sort((a, b) => a.rank - b.rank);
-  for (const { e, factor } of ranked) addTerm(g, { e, factor: Math.imul(factor, scale) });
-  if (g.first !== undefined) addRest();
+  for (const term of ranked) addTerm(g, { ...term, factor: Math.imul(term.factor, scale) });
+  if (isShared) addRest();
   return offset;
 }
 

@@ -131,6 +131,12 @@ function special(g: Gen, name: (Expr & { op: 'special' })['name']): void {
   const axis = name.endsWith('.x') ? 0 : name.endsWith('.y') ? 1 : 2;
   switch (name) {
     case 'threadIdx.x':
+      f.get(at.thread[0]);
+      if (g.shift !== undefined) {
+        f.i32(g.shift);
+        f.op('i32.add');
+      }
+      return;
     case 'threadIdx.y':
     case 'threadIdx.z':
       f.get(at.thread[axis]);

@@ -106,6 +106,8 @@ export interface Gen {
   readonly blockVars: readonly Var[];
   /** threadIdx.x of lane 0, where the code is written for one vector of a row alone. */
   readonly first: number | undefined;
+  /** What threadIdx.x has more than its local, in the code of one of several items that share what is computed from that. */
+  readonly shift: number | undefined;
   /** What indices are made of: by `Var.id`, values that follow from threadIdx.x and stay the same while an item runs. */
   readonly definitions: ReadonlyMap<number, Expr>;
   /** How many loops of the region enclose this place. */

@@ -123,6 +123,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     first: undefined,
+    shift: undefined,
     definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
     loopDepth: 0,
     rare: false,

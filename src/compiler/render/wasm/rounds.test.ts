@@ -39,6 +39,7 @@ const collect = ({ sum }: Parts, e: Expr): Stmt => ir.assign(sum, add(read(sum),
 function kernel({ elem = 'i8', start = 0, bound = (n) => n, body, index, others = [] }: Options = {}): Kernel {
   const b = new ir.KernelBuilder('rows');
   const more = others.map((name) => b.variable('i32', name));
+  const starts = more.map((v, k) => ir.assign(v, i32(1000 * k)));
   const arrays = { a: b.global(elem, 'a'), x: b.global(elem, 'x') };
   const out = b.global('i32', 'out');
   const [n, rows, columns] = [b.value('i32', 'n'), b.value('i32', 'rows'), b.value('i32', 'columns')];
@@ -61,6 +62,7 @@ function kernel({ elem = 'i8', start = 0, bound = (n) => n, body, index, others 
   const round = body?.(p) ?? [collect(p, mul(p.a, p.x))];
   return b.build(
     [
+      ...starts,
       ir.assign(sum, i32(7)),
       ir.assign(k, i32(start)),
       ir.loop(
@@ -112,13 +114,60 @@ describe('sums over rows', () => {
     expect(run(kernel({ start: -1 }), -1)).toBeUndefined();
   });
 
+  it('ask ahead with indices that have names in the round', () => {
+    const window = (height: Expr, elem: ElemType): Kernel => {
+      const b = new ir.KernelBuilder('window');
+      const [a, out] = [b.global(elem, 'a'), b.global('i32', 'out')];
+      const [rows, columns] = [b.value('i32', 'rows'), b.value('i32', 'columns')];
+      const [sum, j, k, row] = ['sum', 'j', 'k', 'row'].map((name) => b.variable('i32', name)) as [Var, Var, Var, Var];
+      const checks = [
+        { index: read(row), extent: rows, axis: 0 },
+        { index: read(k), extent: columns, axis: 1 },
+      ];
+      const [inner, outer] = [b.label(), b.label()];
+      const up = (v: Var): Stmt => ir.assign(v, add(read(v), i32(1)));
+      const exit = (v: Var, end: Expr, label: number): Stmt => ir.ifElse(ir.ge(read(v), end), [ir.breakTo(label)]);
+      const value = ir.load(ir.at(a, add(mul(read(row), columns), read(k)), { checks }));
+      const round = [
+        ir.assign(row, add(tid, read(j))),
+        ir.assign(sum, add(read(sum), mul(value, add(read(row), i32(1))))),
+      ];
+      return b.build(
+        [
+          ir.assign(sum, i32(0)),
+          ir.assign(j, i32(0)),
+          ir.loop(
+            outer,
+            [
+              exit(j, height, outer),
+              ir.assign(k, i32(8)),
+              ir.loop(inner, [exit(k, i32(24), inner), ...round], [up(k)]),
+            ],
+            [up(j)],
+          ),
+          ir.store(ir.at(out, tid), read(sum)),
+        ],
+        { checked: true },
+      );
+    };
+    for (const elem of ['i8', 'u8', 'i16'] as const) {
+      for (const height of [0, 1, 2, 3, 9]) {
+        const k = window(i32(height), elem);
+        for (const rows of [0, 7, 8, 9, 10, 16, 17]) {
+          const image = new Uint8Array(4000).map((_, i) => (i * 151) ^ (i >> 4));
+          check(k, { block: BLOCK }, [0, 3200, rows, COLUMNS], image, [{ at: 3200, elem: 'i32', length: 8 }]);
+        }
+      }
+    }
+  });
+
   it('may be several, of any kind, of values that have names, under conditions', () => {
     const k = kernel({
+      others: ['least', 'bits', 'many', 'most', 'small'],
       body: (p) => {
         const { b, sum, a, x } = p;
-        const [d, least, bits, many, most] = ['d', 'least', 'bits', 'many', 'most'].map((name) =>
-          b.variable('i32', name),
-        );
+        const d = b.variable('i32', 'd');
+        const [least, bits, many, most, small] = p.more;
         const v = (variable: Var | undefined): Var => variable ?? sum;
         return [
           ir.assign(v(d), ir.sub(a, x)),
@@ -126,6 +175,7 @@ describe('sums over rows', () => {
           ir.assign(v(least), ir.binary('min', read(v(least)), read(v(d)))),
           ir.assign(v(bits), ir.binary('xor', a, read(v(bits)))),
           ir.ifElse(ir.lt(read(v(d)), i32(9)), [ir.assign(v(many), ir.sub(read(v(many)), i32(2)))]),
+          ir.ifElse(ir.lt(i32(20), read(v(d))), [ir.assign(v(small), ir.binary('min', read(v(small)), read(v(d))))]),
           ir.ifElse(ir.lt(i32(0), a), [ir.assign(v(most), ir.binary('max', read(v(most)), read(v(d))))]),
         ];
       },

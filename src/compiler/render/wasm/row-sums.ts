@@ -159,7 +159,7 @@ function sumOf(s: Stmt): Sum | undefined {
   const isOwn = (e: Expr): boolean => e.op === 'var' && e.var.id === s.var.id;
   if (value.op !== 'binary' || !SUMS.has(value.fn)) return undefined;
   const [own, other] = value.fn !== 'sub' && isOwn(value.b) ? [value.b, value.a] : [value.a, value.b];
-  if (!isOwn(own) || someExpr(other, isOwn)) return undefined;
+  if (!isOwn(own)) return undefined;
   return { var: s.var, fn: value.fn as Sum['fn'], value: other };
 }
 

@@ -18,6 +18,7 @@ type Scoped = Pick<
   | 'rare'
   | 'second'
   | 'shapes'
+  | 'shift'
   | 'uniformity'
   | 'vars'
   | 'warps'
@@ -49,6 +50,11 @@ export function withFirst(g: Gen, first: number, body: () => void): void {
   withState(g, { first }, body);
 }
 
+/** Writes the code of an item that is so much further on in its row than the local of threadIdx.x says. */
+export function withShift(g: Gen, shift: number, body: () => void): void {
+  withState(g, { shift }, body);
+}
+
 /** Writes scalar code, whose variables are in these locals. */
 export function withOneLane(g: Gen, vars: Gen['vars'], body: () => void): void {
   withState(g, { lanes: 1, mask: null, vars, warps: false }, body);
@@ -69,24 +75,10 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, uniformity, vars, warps } = g;
-  const { widths } = g;
+  const { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity } = g;
+  const { vars, warps, widths } = g;
   Object.assign(g, state);
   body();
-  const before = {
-    at,
-    first,
-    hoisted,
-    laneFacts,
-    lanes,
-    loopDepth,
-    mask,
-    rare,
-    second,
-    shapes,
-    uniformity,
-    vars,
-    warps,
-  };
-  Object.assign(g, { ...before, widths } satisfies Scoped);
+  const before = { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity };
+  Object.assign(g, { ...before, vars, warps, widths } satisfies Scoped);
 }

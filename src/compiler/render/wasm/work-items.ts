@@ -31,6 +31,7 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
+import { emitStrided, stridedRows } from './strided-rows.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -137,6 +138,16 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
     for (const v of node.saves) saveSlots(g, v);
   };
   const rows = (own: WorkItemLoop): void => {
+    const strided = stridedRows(g, own);
+    if (strided !== undefined) {
+      const item = (): void => {
+        setItem(g);
+        start();
+        emitList(g, strided.body);
+      };
+      eachRow(g, () => emitStrided(g, strided, item, () => emitRow(g, own, start, end)));
+      return;
+    }
     const peeled = peel(g, own);
     const jam = peeled === undefined ? jamRows(g, own) : undefined;
     const pairs = findPairs(g, own);
@@ -508,6 +519,10 @@ function setItem(g: Gen): void {
   const [x, y, z] = at.thread;
   const [width, height, depth] = variant.block;
   f.get(x);
+  if (g.shift !== undefined) {
+    f.i32(g.shift);
+    f.op('i32.add');
+  }
   if (height * depth > 1) {
     f.get(y);
     if (depth > 1) {

@@ -1,0 +1,213 @@
+/**
+ * Rows of which every so many items do something: `if ((x + y) % 2 === colour) …`, `if (threadIdx.x % 16 === 0) …`.
+ *
+ * A vector runs what most of its lanes do not want. Where that is many of them, or where they store one by one into what is loaded again a row
+ * further on (processors do not forward several stores to one load), the items that may want it are run as scalar code. The condition is
+ * still tested: only which items are left out follows from it.
+ */
+import { and } from '../../ir/builder.ts';
+import { codeSize, conjuncts, mayFail } from '../../ir/measures.ts';
+import type { ArraySym, Expr, Stmt } from '../../ir/ops.ts';
+import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
+import { defined, eachExpr, mapExpr, someExpr, someStmt, written } from '../../ir/passes/walk.ts';
+import { scalar } from './expr.ts';
+import { type Gen, shapeOf, varShape } from './gen.ts';
+import { withinLoop, withOneLane, withShift } from './scope.ts';
+
+export interface Strided {
+  /** Items that do something are so far apart. */
+  readonly step: number;
+  /** Of the first item of a row: `(place + threadIdx.x) % step === rest` where an item does something. */
+  readonly place: Expr;
+  readonly rest: Expr;
+  /** Whether the remainder is a mask, which has no sign. */
+  readonly masked: boolean;
+  /** What such an item does. */
+  readonly body: readonly Stmt[];
+}
+
+/** From here on vectors waste more than they are worth. */
+const FAR = 8;
+/** The size of what is done for an item in places that are nearer. */
+const LARGEST = 120;
+/** The size of what tells the first item of a row. */
+const LARGEST_PLACE = 40;
+
+/** Undefined where rows are better run as vectors. */
+export function stridedRows(g: Gen, { body, loads, saves, reduce }: WorkItemLoop): Strided | undefined {
+  const guard = body.at(-1);
+  if (g.lanes === 1 || g.lanes > 32 || g.warps || g.variant.quick === true) return undefined;
+  if (guard?.op !== 'if' || guard.else.length > 0 || reduce !== undefined || loads.length + saves.length > 0)
+    return undefined;
+  const values = new Map<number, Expr>();
+  const shared = new Set(g.blockVars.map((v) => v.id));
+  for (const s of body.slice(0, -1)) {
+    if (s.op !== 'assign' || mayFail(s.value) || values.has(s.var.id) || shared.has(s.var.id)) return undefined;
+    values.set(
+      s.var.id,
+      mapExpr(s.value, (e) => (e.op === 'var' ? (values.get(e.var.id) ?? e) : e)),
+    );
+  }
+  const inTerms = (e: Expr): Expr | undefined => {
+    const full = mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
+    const known = (x: Expr): boolean => x.op !== 'var' || shared.has(x.var.id);
+    return codeSizeOf(full) > LARGEST_PLACE || mayFail(full) || someExpr(full, (x) => !known(x)) ? undefined : full;
+  };
+  for (const part of conjuncts(guard.cond)) {
+    const found = congruence(g, part);
+    if (found === undefined) continue;
+    const [place, rest] = [inTerms(found.place), inTerms(found.rest)];
+    if (place === undefined || rest === undefined || !isForOne(guard.then, shared)) continue;
+    if (found.step >= FAR || (isInPlace(guard.then) && codeSize(guard.then, LARGEST) < LARGEST))
+      return { ...found, place, rest, body: [...body.slice(0, -1), ...guarded(guard, part)] };
+  }
+  return undefined;
+}
+
+/** What is guarded, without that part of the guard. */
+function guarded(guard: Stmt & { op: 'if' }, without: Expr): readonly Stmt[] {
+  const others = conjuncts(guard.cond).filter((e) => e !== without);
+  return others.length === 0 ? guard.then : [{ ...guard, cond: others.reduce(and) }];
+}
+
+function codeSizeOf(e: Expr): number {
+  let nodes = 0;
+  someExpr(e, () => ++nodes < 0);
+  return nodes;
+}
+
+/** `a % m === r`, `(a & (m - 1)) === r` of an a that goes up by ones along the row, and an r that is the same for all of it. */
+function congruence(g: Gen, e: Expr): Omit<Strided, 'body'> | undefined {
+  if (e.op !== 'compare' || (e.fn !== 'eq' && e.fn !== 'ne')) return undefined;
+  for (const [left, right] of [
+    [e.a, e.b],
+    [e.b, e.a],
+  ] as const) {
+    const steady = shapeOf(g, right) === 'U' || shapeOf(g, right) === 'G';
+    if (left.op !== 'binary' || left.type !== 'i32' || left.b.op !== 'const' || !steady) continue;
+    const masked = left.fn === 'and';
+    const step = masked ? Number(left.b.value) + 1 : Number(left.b.value);
+    if ((!masked && left.fn !== 'rem') || step < 2 || shapeOf(g, left.a) !== 'C') continue;
+    if (masked && !Number.isInteger(Math.log2(step))) continue;
+    if (e.fn === 'eq') return { step, place: left.a, rest: right, masked };
+    // Of two remainders one is left.
+    if (step !== 2 || right.op !== 'const' || (right.value !== 0 && right.value !== 1)) continue;
+    return { step, place: left.a, rest: { ...right, value: 1 - right.value }, masked };
+  }
+  return undefined;
+}
+
+/** Whether an item can do it by itself, and leaves nothing but memory behind. */
+function isForOne(list: readonly Stmt[], shared: ReadonlySet<number>): boolean {
+  const isPlain = (s: Stmt): boolean =>
+    (s.op === 'assign' || s.op === 'store' || s.op === 'atomic' || s.op === 'if') &&
+    written(s)?.array.space !== 'local' &&
+    !shared.has(defined(s) ?? -1);
+  let own = !someStmt(list, (s) => !isPlain(s));
+  eachExpr(list, (e) => {
+    // Local arrays lie otherwise in vector code, and `uniform` asks all lanes.
+    if ((e.op === 'load' && e.mem.array.space === 'local') || (e.op === 'unary' && e.fn === 'uniform')) own = false;
+  });
+  return own;
+}
+
+/** Whether something is loaded from a global array that is stored to. */
+function isInPlace(list: readonly Stmt[]): boolean {
+  const stored = new Set<ArraySym>();
+  someStmt(list, (s) => {
+    const mem = written(s);
+    if (mem?.array.space === 'global') stored.add(mem.array);
+    return false;
+  });
+  let found = false;
+  eachExpr(list, (e) => {
+    found ||= e.op === 'load' && stored.has(e.mem.array);
+  });
+  return found;
+}
+
+/** The size of items that are written one after another, and of how many rows are no more than that. */
+const TOGETHER = 800;
+const MOST = 16;
+
+/** Runs a row: `item` writes an item that does something, `otherwise` the row as vectors. */
+export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwise: () => void): void {
+  const { f, at } = g;
+  const { step } = strided;
+  const [x] = at.thread;
+  const [width] = g.variant.block;
+  f.i32(0);
+  f.set(x);
+  pushKnown(g, strided);
+  f.if();
+  pushFirst(g, strided);
+  f.set(x);
+  const one = (shift: number): void =>
+    withinLoop(g, () => withShift(g, shift, () => withOneLane(g, ownVariables(g), item)));
+  const size = Math.max(1, codeSize(strided.body, TOGETHER));
+  const together = Math.max(1, Math.min(MOST, Math.floor(width / step), Math.floor(TOGETHER / size)));
+  /** Runs so many items at a time, for as long as there are as many. */
+  const run = (count: number): void => {
+    f.get(x);
+    f.i32(width - (count - 1) * step);
+    f.op('i32.lt_s');
+    f.if();
+    const again = f.loop();
+    for (let k = 0; k < count; k++) one(k * step);
+    f.get(x);
+    f.i32(count * step);
+    f.op('i32.add');
+    f.tee(x);
+    f.i32(width - (count - 1) * step);
+    f.op('i32.lt_s');
+    f.brIf(again);
+    f.end();
+    f.end();
+  };
+  run(together);
+  if (together > 1 && width !== together * step) run(1);
+  f.else();
+  otherwise();
+  f.end();
+}
+
+/** Pushes whether it is known which items of the row do something: not where a remainder may be of what is negative, or no remainder at all. */
+function pushKnown(g: Gen, { step, place, rest, masked }: Strided): void {
+  const { f } = g;
+  scalar(g, rest);
+  f.i32(step);
+  f.op('i32.lt_u');
+  if (masked) return;
+  scalar(g, place);
+  f.i32(2 ** 31 - g.variant.block[0]);
+  f.op('i32.lt_u', 'i32.and');
+}
+
+/** Pushes the first such item: what is missing from the remainder of the first of the row. */
+function pushFirst(g: Gen, { step, place, rest, masked }: Strided): void {
+  const { f } = g;
+  scalar(g, rest);
+  if (masked) {
+    scalar(g, place);
+    f.op('i32.sub');
+    f.i32(step - 1);
+    f.op('i32.and');
+    return;
+  }
+  f.i32(step);
+  f.op('i32.add');
+  scalar(g, place);
+  f.i32(step);
+  f.op('i32.rem_u', 'i32.sub');
+  f.i32(step);
+  f.op('i32.rem_u');
+}
+
+/** Variables that vectors have one value of; all others are the item's own. */
+function ownVariables(g: Gen): Gen['vars'] {
+  const even = (id: number): boolean => {
+    const v = g.kernel.vars.find((other) => other.id === id);
+    return v !== undefined && ['U', 'G'].includes(varShape(g, v));
+  };
+  return new Map([...g.vars].filter(([id]) => even(id)));
+}
