@@ -113,4 +113,4 @@ it('compiles strictly', async () => {
   // Errors in the sources themselves are for `npm run check` to report.
   const errors = stdout.split('\n').filter((line) => /^(\.cache[\\/]docs|error)/.test(line));
   expect(errors).toEqual([]);
-}, 60_000);
+}, 180_000);
