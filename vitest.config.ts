@@ -5,7 +5,7 @@ import { filesThatShare, shuffled } from './test/support/sharing.ts';
 
 /** What takes minutes where no compiler has anything in its cache. Vitest goes by the size of files, of which these have little. */
 const SLOW =
-  /conformance-(opencl|hip|webgpu)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\//;
+  /conformance-(opencl|hip|webgpu)|opencl-endurance|driver\/opencl\/compile|shapes\.test|conformance-|fuzz\/|test\/(docs|load)\.test/;
 
 /** What is slow first, what shares a process last: vitest keeps such a process only while the next file in the queue shares it too. */
 class SlowFirst extends BaseSequencer {
@@ -38,7 +38,7 @@ const LONG = [
   'test/conformance-firefox.test.ts',
   'test/pages.test.ts',
   'test/fuzz/!(fuzz|regressions|directed).test.ts',
-  'test/gpu/runner.test.ts',
+  'test/gpu/{runner,bench-cases}.test.ts',
   'test/package.test.ts',
   'test/runaway/{stress,process}.test.ts',
   'test/editor.test.ts',
