@@ -216,7 +216,7 @@ export const generalisedFunctions: readonly ConformanceTest[] = chapter('gufuncs
     );
     throws(() => product(a, a.T, counted([2, 2]), { out: counted([2, 2]) }), /given twice/, 'E_OPTION');
     const layout = (text: string) => () => cuda.guvectorize((x: Vec<f64>, y: Vec<f64>) => void [x, y], text);
-    throws(layout('(n)->(m)'), /m is an axis of no input.*\n {2}\(n\)->\(m\)\n {8}\^/, 'E_LAYOUT');
+    throws(layout('(n)->(m)'), /m is not an axis of any input.*\n {2}\(n\)->\(m\)\n {8}\^/, 'E_LAYOUT');
     throws(layout('(n->(n)'), /not closed\n {2}\(n->\(n\)\n {4}\^/, 'E_LAYOUT');
     throws(layout('(n)'), /between inputs and outputs/, 'E_LAYOUT');
     throws(layout('(n),(n)->(n)'), /has 2 parameters, and the layout/, 'E_LAYOUT');

@@ -262,11 +262,17 @@ export const memoryOperations: readonly ConformanceTest[] = chapter('memory oper
     const wrong = cuda.jit((x: Vec<i32>) => {
       cuda.atomic.add(x, 0, 1, { order: 'sequential' as 'relaxed' });
     });
-    await rejects(() => launch(wrong, { grid: 1, block: 1 }, a), /'sequential' is no order for cuda\.atomic\.add/);
+    await rejects(
+      () => launch(wrong, { grid: 1, block: 1 }, a),
+      /'sequential' is not a valid order for cuda\.atomic\.add/,
+    );
     const backwards = cuda.jit((x: Vec<i32>) => {
       cuda.atomic.store(x, 0, 1, { order: 'acquire' as 'release' });
     });
-    await rejects(() => launch(backwards, { grid: 1, block: 1 }, a), /'acquire' is no order for cuda\.atomic\.store/);
+    await rejects(
+      () => launch(backwards, { grid: 1, block: 1 }, a),
+      /'acquire' is not a valid order for cuda\.atomic\.store/,
+    );
     const unknown = cuda.jit((x: Vec<i32>) => {
       cuda.atomic.load(x, 0, { ordered: 'acquire' } as object);
     });
@@ -377,6 +383,10 @@ export const memoryOperations: readonly ConformanceTest[] = chapter('memory oper
       s[0] = 1;
       out[0] = s[0];
     });
-    await rejects(() => launch(wrong, { grid: 1, block: 1 }, y), /12 is no align for cuda\.shared\.array/, 'K342');
+    await rejects(
+      () => launch(wrong, { grid: 1, block: 1 }, y),
+      /12 is not a valid align for cuda\.shared\.array/,
+      'K342',
+    );
   },
 });
