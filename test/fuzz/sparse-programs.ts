@@ -164,6 +164,9 @@ class SparseGenerator {
     };
     const out = this.#declare('out', t, this.#numbers(t, 2 ** Math.ceil(Math.log2(this.#threads))));
     const own = { form: 'own', scale: 1, offset: 0, reverse: false } as const;
+    // Of neighbouring threads some come to the loop, and some do not.
+    const guard: Expr = { t: 'bool', k: 'cmp', op: 'lt', a: row, b: word(r.below(this.#threads + 1)) };
+    const guarded: Stmt = r.chance(0.4) ? { k: 'if', c: guard, then: [loop], else: [] } : loop;
     return {
       seed: this.#seed,
       grid: this.#grid,
@@ -172,7 +175,7 @@ class SparseGenerator {
       arrays: this.#arrays,
       scalars: [],
       functions: [],
-      body: [...first, loop, { k: 'store', array: out, at: own, value: named(t, sum) }],
+      body: [...first, guarded, { k: 'store', array: out, at: own, value: named(t, sum) }],
     };
   }
 }
