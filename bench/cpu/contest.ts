@@ -62,9 +62,10 @@ export class Runner {
     });
     const times = contestants.map((): number[] => []);
     for (let round = 0; round < this.#configuration.rounds + WARM_UP; round++) {
-      // Another one begins each time: who comes after a certain contestant finds what that one left in the caches.
-      for (let turn = 0; turn < contestants.length; turn++) {
-        const k = (turn + round) % contestants.length;
+      // Another one begins each time, forwards and backwards: who comes after a certain contestant finds what that one left in the caches.
+      const { length } = contestants;
+      for (let turn = 0; turn < length; turn++) {
+        const k = (round + (round % 2 === 0 ? turn : length - 1 - turn)) % length;
         const c = contestants[k];
         if (c.id === 'plain' && round >= PLAIN_ROUNDS + WARM_UP) continue;
         const t = this.#time(c, repeats[k]);
