@@ -200,10 +200,52 @@ class SumGenerator {
     return { k: 'if', c, then: [{ k: 'store', array, at, op: r.pick(['add', 'xor']), value }], else: [] };
   }
 
+  /** Sums or extremes of what lies so far below, or above, in shared memory: by rounds between barriers. */
+  #scan(): Stmt[] {
+    const r = this.#r;
+    const n = 2 ** Math.ceil(Math.log2(this.#block[0] * this.#block[1]));
+    const shared: ArrayDecl = {
+      name: this.#name('s'),
+      elem: 'i32',
+      shape: [n],
+      space: 'shared',
+      layout: 'C',
+      data: [],
+    };
+    const data = Array.from({ length: this.#rows }, () => 0);
+    const out: ArrayDecl = { name: this.#name('y'), elem: 'i32', shape: [this.#rows], space: 'out', layout: 'C', data };
+    this.#arrays.push(shared, out);
+    const own = { form: 'own', scale: 1, offset: 0, reverse: false } as const;
+    const [step, v] = [this.#name('i'), this.#name('v')];
+    const t: Expr = { t: 'i32', k: 'thread', what: 't' };
+    const down = r.chance(0.6);
+    const at = bin(down ? 'sub' : 'add', t, named(step));
+    const threads = this.#block[0] * this.#block[1];
+    const c: Expr = { t: 'bool', k: 'cmp', op: down ? 'ge' : 'lt', a: at, b: word(down ? 0 : threads) };
+    const load: Expr = { t: 'i32', k: 'load', array: shared, at: { form: 'raw', index: [at] } };
+    const set: Stmt = { k: 'set', name: v, t: 'i32', value: load };
+    const doubled = r.chance(0.7);
+    const body: Stmt[] = [
+      { k: 'let', name: v, value: word(r.pick(ENDS)) },
+      { k: 'if', c, then: [set], else: [] },
+      { k: 'barrier' },
+      { k: 'store', array: shared, at: own, op: r.pick(['add', 'sub', 'xor']), value: named(v) },
+      { k: 'barrier' },
+    ];
+    const value: Expr = { t: 'i32', k: 'load', array: shared, at: own };
+    return [
+      { k: 'store', array: shared, at: own, value: thread },
+      { k: 'barrier' },
+      { k: 'for', name: step, from: 1, to: threads, step: doubled ? 1 : 5, ...(doubled && { shift: 'left' }), body },
+      { k: 'store', array: out, at: own, value },
+    ];
+  }
+
   program(): Program {
     const r = this.#r;
     const few = r.chance(0.2);
-    const body: Stmt[] = few ? [this.#everyFew()] : this.#letCommon();
+    const scans = few && r.chance(0.5);
+    const body: Stmt[] = scans ? this.#scan() : few ? [this.#everyFew()] : this.#letCommon();
     for (let loops = few ? 0 : 1 + r.below(2); loops > 0; loops--) {
       const sums = Array.from({ length: 1 + r.below(2) }, () => this.#name('sum'));
       for (const name of sums) body.push({ k: 'let', name, value: r.chance(0.5) ? word(0) : thread });

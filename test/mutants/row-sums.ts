@@ -88,8 +88,22 @@ const STRIDED: readonly Row[] = (
   ] as const
 ).map(([file, find, replace, what]) => [file, find, replace, what, FEW]);
 
+const ORDER = ['src/compiler/render/wasm/barrier-fusion.test.ts', 'test/fuzz/sums.test.ts'];
+
+const ORDERED: readonly Row[] = (
+  [
+    ['barrier-fusion', 'apart[1] <= 0 &&', 'true &&', 'items are run downwards whatever they load'],
+    ['barrier-fusion', 'isStore && !isSteady(e)', 'false', 'items may store apart from each other'],
+    ['barrier-fusion', 'left < 2 ||', '', 'a loop loses its last barrier'],
+    ['work-items', 'down ? [rest, whole] : [whole, rest]', '[whole, rest]', 'the last items of a row are run last'],
+    ['work-items', 'f.i32(down ? -g.lanes : g.lanes);', 'f.i32(g.lanes);', 'rows have one vector'],
+    ['whole', "fn === 'lt' || fn === 'le' ? g.lanes - 1 : 0", '0', 'the first lane is below for all'],
+  ] as const
+).map(([file, find, replace, what]) => [file, find, replace, what, ORDER]);
+
 export const ROW_SUMS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...IN_COMMON,
   ...STRIDED,
+  ...ORDERED,
 ];

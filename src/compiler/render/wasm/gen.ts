@@ -98,6 +98,8 @@ export interface Gen {
   readonly hoisted: ReadonlySet<Check>;
   /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
   readonly parallel: Map<Stmt, number>;
+  /** Arrays: regions that store to them run their items from the last to the first. See `barrier-fusion.ts`. */
+  readonly downwards: ReadonlySet<ArraySym>;
   /** In scalar code, loops whose rounds may be lanes. */
   readonly rows: Rows | undefined;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */

@@ -14,6 +14,7 @@ import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { FAULT } from '../reports.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 import { ModuleBuilder } from './assembler.ts';
+import { fuseBarriers } from './barrier-fusion.ts';
 import { laneBits, pushFailingLane } from './checks.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
@@ -32,10 +33,12 @@ import { definitionsOf, ranking } from './structure.ts';
 import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
 
-export const renderWasm: RenderWasm = (kernel, variant) => {
+export const renderWasm: RenderWasm = (source, variant) => {
+  const fused = runAnalysing('fuse barriers', source, (k) => fuseBarriers(k, variant.block));
+  const { kernel, downwards } = fused;
   const lanes = lanesFor(kernel, variant);
   try {
-    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1);
+    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, downwards);
     const warps = warpLanes(kernel, variant) !== undefined;
     const split = (several: boolean): FullRounds =>
       runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
@@ -43,23 +46,23 @@ export const renderWasm: RenderWasm = (kernel, variant) => {
     // Engines load all that several rounds need before anything is computed: eight lanes of 8 bytes are more than registers hold.
     const inRows = warps || lanes < 8 ? lanes : 8;
     const regions = inRowOrder(rounds, variant, inRows);
-    if (regions !== undefined) return write(regions, variant, inRows);
+    if (regions !== undefined) return write(regions, variant, inRows, downwards);
     const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
     const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
-    return render(plain, variant, wider ?? lanes);
+    return render(plain, variant, wider ?? lanes, downwards);
   } catch (error) {
-    if (error instanceof ScalarOnly) return render(kernel, variant, 1);
+    if (error instanceof ScalarOnly) return render(kernel, variant, 1, downwards);
     throw error;
   }
 };
 
-function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes): WasmModule {
+function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, downwards: Gen['downwards']): WasmModule {
   const ahead = lanes === 1 && variant.quick !== true;
   const source = ahead ? runPass({ name: 'ask ahead', run: (k) => askAhead(k, rowSums(k).rows) }, kernel) : kernel;
-  return write(regionsOf(source, variant, lanes), variant, lanes);
+  return write(regionsOf(source, variant, lanes), variant, lanes, downwards);
 }
 
-function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule {
+function write(regions: Regions, variant: WasmVariant, lanes: Lanes, downwards: Gen['downwards']): WasmModule {
   const { kernel } = regions;
   const warps = warpsOf(kernel, variant, lanes);
   const laneFacts = new LaneFacts(kernel, regions.uniformity, lanes);
@@ -119,6 +122,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes): WasmModule
     eliminated: eliminatedChecks(kernel, variant.block, ranges),
     hoisted: new Set(),
     parallel: new Map(),
+    downwards,
     rows: lanes === 1 ? rowSums(kernel) : undefined,
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),

@@ -85,6 +85,16 @@ describe('rows', () => {
     );
   });
 
+  it('load what all of their items have stored, once it is stored', () => {
+    run(
+      kernel(({ at, store, x, row }) => [
+        store(x, ty, i32(77)),
+        ir.assign(row, at(x, ty)),
+        store(x, add(place, i32(WIDTH * HEIGHT)), read(row)),
+      ]),
+    );
+  });
+
   it('know no variable before it is assigned, nor one that is assigned twice', () => {
     run(
       kernel(({ at, b, store, table, x, row }) => {

@@ -88,8 +88,7 @@ it.each([32, 40, 100, 8, 13])('are right in rows of %d', (width) => {
   ];
   for (const when of conditions) {
     const k = kernel({ when });
-    for (const first of [0, 1, 5, -3, -1000, 2 ** 31 - 20])
-      for (const rest of [0, 1, 2, 7, 23, -1, 40]) run(k, width, first, rest);
+    for (const first of [0, 5, -3, 2 ** 31 - 20]) for (const rest of [0, 1, 7, 23, -1]) run(k, width, first, rest);
     for (const n of [0, 1, 30, 101, 140]) run(k, width, 0, 1, n);
   }
 });
@@ -108,4 +107,31 @@ it('are right between barriers, whatever else guards them', () => {
       r.below(m),
     );
   }
+});
+
+it('fault in the item that fails', () => {
+  const b = new ir.KernelBuilder('faults');
+  const [x, y] = [b.global('i32', 'x'), b.global('i32', 'y')];
+  const n = b.value('i32', 'n');
+  const [i, found] = [add(mul(ir.special('threadIdx.y'), i32(100)), tx), b.variable('i32', 'found')];
+  const own = ir.load(ir.at(y, i));
+  const k = b.build(
+    [
+      ir.ifElse(eq(rem(tx, 2), i32(1)), [
+        ir.assign(found, ir.load(ir.at(x, i))),
+        ir.store(
+          ir.at(y, i),
+          add(own, ir.load(ir.at(x, read(found), { checks: [{ index: read(found), extent: n, axis: 0 }] }))),
+        ),
+      ]),
+    ],
+    { checked: true },
+  );
+  const values = new Int32Array(2 * SIZE).map((_, at) => (at === 21 || at === 27 ? 500 : at % 100));
+  const fault = (n: number) =>
+    check(k, { block: [32, 2, 1] }, [0, 4 * SIZE, n], new Uint8Array(values.slice().buffer), [
+      { at: 0, elem: 'i32', length: 2 * SIZE },
+    ]);
+  expect(fault(501)).toBeUndefined();
+  expect(fault(500)?.thread).toBe(21);
 });

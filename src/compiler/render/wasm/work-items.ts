@@ -157,8 +157,10 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
     else eachRow(g, () => emitRow(g, own, start, end));
   };
   watchUniforms(g, node);
-  const interior = g.variant.quick === true ? undefined : findInterior(g, node.body);
-  if (interior === undefined) rows(node);
+  const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
+  const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
+  if (down) eachRow(g, () => emitRow(g, node, start, end, true));
+  else if (interior === undefined) rows(node);
   else {
     const inside = { ...node, body: interior.body };
     watchUniforms(g, inside);
@@ -261,7 +263,8 @@ function emitJammed(g: Gen, node: WorkItemLoop, { rows, body, inRow }: Jam, fres
   });
 }
 
-function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void): void {
+/** Runs a row; `down`: from its last items to the first. */
+function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void, down = false): void {
   const [width] = g.variant.block;
   const full = Math.floor(width / g.lanes) * g.lanes;
   const { f } = g;
@@ -271,15 +274,19 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void)
       start();
       emitList(g, body, stack);
     };
-    if (full > 0) {
-      f.i32(0);
+    const whole = (): void => {
+      if (full === 0) return;
+      f.i32(down ? full - g.lanes : 0);
       f.set(x);
-      wholeVectors(g, full, item, end, isShort(g, body, full / g.lanes));
-    }
-    if (full === width) return;
-    f.i32(full);
-    f.set(x);
-    masked(g, item, end, () => f.i32(width - full));
+      wholeVectors(g, full, item, end, { unrolled: isShort(g, body, full / g.lanes), down });
+    };
+    const rest = (): void => {
+      if (full === width) return;
+      f.i32(full);
+      f.set(x);
+      masked(g, item, end, () => f.i32(width - full));
+    };
+    for (const part of down ? [rest, whole] : [whole, rest]) part();
   };
   if (width <= g.lanes || g.variant.quick === true) {
     vectors(node.body);
@@ -301,12 +308,19 @@ function isShort({ variant }: Gen, body: readonly Stmt[], vectors: number): bool
   return codeSize(body, most) < most;
 }
 
-/** Runs the first `full` items of a row, a whole number of vectors; `unrolled` where they are few. */
-function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, end: () => void, unrolled = false): void {
+/** Runs the first `full` items of a row, a whole number of vectors; `unrolled` where they are few, from the last on where they go `down`. */
+function wholeVectors(
+  g: Gen,
+  full: number,
+  item: (stack: MaskStack) => void,
+  end: () => void,
+  { unrolled = false, down = false } = {},
+): void {
   const { f } = g;
   const [x] = g.at.thread;
   if (unrolled) {
-    for (let first = 0; first < full; first += g.lanes) {
+    const firsts = Array.from({ length: full / g.lanes }, (_, k) => k * g.lanes);
+    for (const first of down ? firsts.reverse() : firsts) {
       f.i32(first);
       f.set(x);
       withFirst(g, first, () => unmasked(g, item, end));
@@ -320,11 +334,11 @@ function wholeVectors(g: Gen, full: number, item: (stack: MaskStack) => void, en
   const again = f.loop();
   unmasked(g, item, end);
   f.get(x);
-  f.i32(g.lanes);
+  f.i32(down ? -g.lanes : g.lanes);
   f.op('i32.add');
   f.tee(x);
-  f.i32(full);
-  f.op('i32.lt_s');
+  f.i32(down ? 0 : full);
+  f.op(down ? 'i32.ge_s' : 'i32.lt_s');
   f.brIf(again);
   f.end();
 }
