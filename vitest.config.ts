@@ -37,6 +37,8 @@ const LONG = [
   'test/conformance-chromium.test.ts',
   'test/conformance-firefox.test.ts',
   'test/pages.test.ts',
+  'test/pages-told.test.ts',
+  'test/pages-library.test.ts',
   'test/fuzz/!(fuzz|regressions|directed).test.ts',
   'test/gpu/{runner,bench-cases}.test.ts',
   'test/package.test.ts',

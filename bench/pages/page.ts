@@ -41,16 +41,18 @@ function ofQueue(launch: () => void, out: DeviceNDArray<f32>): Side {
   return { launch, done, result };
 }
 
-/** An expression of arrays; its last result is kept. */
+/** An expression of arrays. Results are kept until all are done: what is disposed of before may never be computed. */
 function ofJax(run: () => jax.numpy.Array): Side {
-  let last: jax.numpy.Array | undefined;
+  const made: jax.numpy.Array[] = [];
   return {
     launch() {
-      last?.dispose();
-      last = run();
+      made.push(run());
     },
-    done: async () => last?.blockUntilReady(),
-    result: async () => (await last?.ref.data()) as Float32Array,
+    async done() {
+      for (const one of made) await one.blockUntilReady();
+      for (const one of made.splice(0, made.length - 1)) one.dispose();
+    },
+    result: async () => (await made.at(-1)?.ref.data()) as Float32Array,
   };
 }
 

@@ -209,7 +209,7 @@ function planBincount(x: unknown, options: unknown): Plan<DeviceNDArray> {
       throw new TsambaRangeError('E_PARALLEL', `bincount: length must be 0 or a positive integer, got ${show(count)}`);
     }
     const bins = remember(['own bins', count], () => ownBins(count));
-    return counted(place, input, { bins, count, edges: 0, steps: [] }, countsFor(place, input, [count]));
+    return counted(place, input, { bins, count, edges: scalar(i32, 0), steps: [] }, countsFor(place, input, [count]));
   });
 }
 
