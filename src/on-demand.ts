@@ -30,14 +30,22 @@ export class MissingPart extends NotSupportedError {
 /** What loads each part that is not there yet. */
 const missing = new Set<() => Promise<unknown>>();
 
-/** Declares a part. What fails to load is tried again when it is needed again. */
-export function onDemand<T>(load: () => Promise<T>): Part<T> {
+/** What loads the parts that most kernels need, but not the simplest; undefined once one has been seen that will need them. */
+let usual: (() => void)[] | undefined = [];
+
+/** Declares a part. What fails to load is tried again when it is needed again. `isUsual`: most kernels need it, but not the simplest. */
+export function onDemand<T>(load: () => Promise<T>, isUsual = false): Part<T> {
   let part: T | undefined;
   const loadOnce = async (): Promise<void> => {
     part ??= await load();
     missing.delete(loadOnce);
   };
   missing.add(loadOnce);
+  if (isUsual) {
+    const begin = (): void => void loadOnce().catch(() => undefined);
+    if (usual === undefined) begin();
+    else usual.push(begin);
+  }
   return {
     now: () => {
       if (part === undefined) throw new MissingPart(loadOnce);
@@ -45,6 +53,13 @@ export function onDemand<T>(load: () => Promise<T>): Part<T> {
     },
     load: loadOnce,
   };
+}
+
+/** Begins to load what most kernels need, and what is declared of it from here on: by then it would be asked for one after the other. */
+export function fetchUsual(): void {
+  const loads = usual ?? [];
+  usual = undefined;
+  for (const load of loads) load();
 }
 
 /** Whether there are parts that have not been loaded. */

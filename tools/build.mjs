@@ -71,6 +71,7 @@ const { build } = await import('vite');
 const { calledFirst, eagerly } = await import('./eager.mjs');
 const { withoutComments } = await import('./comments.mjs');
 const { divide } = await import('./page-parts.mjs');
+const { joinFiles } = await import('./page-files.mjs');
 const { shipSources } = await import('./sources.mjs');
 
 async function bundle(names, plugins, { format = 'es', outDir = dist, chunks = 'chunks', output = {} } = {}) {
@@ -180,6 +181,7 @@ await bundle(PUBLIC, [withoutImportMeta], { format: 'cjs', outDir: cjs });
 const apart = { chunks: 'plugins/chunks' };
 await bundle(PLUGINS, [], apart);
 divide(join(dist, 'page'), join(dist, 'plugins/rollup.js'), PUBLIC);
+await joinFiles(join(dist, 'page'), PUBLIC);
 await bundle(['cli/main'], [], { chunks: 'cli/chunks' });
 await bundle(PLUGINS, [withoutImportMeta], { ...apart, format: 'cjs', outDir: cjs });
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');

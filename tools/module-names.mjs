@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'acorn';
 
-/** Functions that are read as kernels are: none can stand for them. */
-const READ = /[\\/]device-functions\.js$/;
+/** Functions of these modules are read as kernels are: none can stand for them. So are those of other modules that are given to `inline`. */
+const READ = /[\\/]frontend[\\/]device-functions\.js$/;
 
 /** Identifiers in a piece of code that may name something outside, and whether each is only called. Those that stand in the place of a key are left out. */
 export function references(node) {
@@ -42,7 +42,7 @@ export class Item {
     this.name = name;
     const isFunction = node.type === 'FunctionDeclaration';
     /** Whether it is a function that another may stand for. */
-    this.isFunction = isFunction && !READ.test(module.file);
+    this.isFunction = isFunction;
     this.references = references(
       isFunction ? [node.params, node.body] : name === '' ? node : node.declarations[0].init,
     );
@@ -76,7 +76,12 @@ export class Module {
     this.file = file;
     this.text = readFileSync(file, 'utf8');
     this.loads = Array.from(this.text.matchAll(/\bimport\("(\.[^"]+)"\)/g), ([, path]) => this.#resolve(path));
-    for (const node of parse(this.text, { ecmaVersion: 'latest', sourceType: 'module' }).body) this.#read(node);
+    this.body = parse(this.text, { ecmaVersion: 'latest', sourceType: 'module' }).body;
+    for (const node of this.body) this.#read(node);
+    this.isRead = READ.test(file);
+    this.#findRead();
+    for (const local of this.exported.values())
+      if (this.imported.has(local)) this.passedOn.push(this.imported.get(local));
   }
 
   #resolve(path) {
@@ -97,6 +102,13 @@ export class Module {
       }
     } else if (node.type === 'ExportAllDeclaration') this.passedOn.push({ from, name: '*' });
     else this.#declare(node);
+  }
+
+  #findRead() {
+    const inlines = [...this.imported.values()].some(({ from, name }) => name === 'inline' && READ.test(from));
+    const given = this.all.flatMap(({ references }) => [...references]).filter(([, onlyCalled]) => !onlyCalled);
+    const names = new Set(given.map(([name]) => name));
+    for (const [name, item] of this.items) if (this.isRead || (inlines && names.has(name))) item.isFunction = false;
   }
 
   #declare(node) {

@@ -1,9 +1,9 @@
 /**
- * Divides the compiler of the half for pages into what most kernels need and the rest, which is loaded when a kernel needs it.
+ * Divides the compiler of the half for pages into what simple kernels need, what most others do, texts of errors and the rest, which are loaded when a kernel needs them.
  *
- * Functions that `page-kernels.mjs` has not seen called move from `x.js` into a module beside it, `x.rest.js`, with the tables that only they read. Where others call one, a function of its name
- * stays that takes it out of a part (`on-demand.ts`): compiling that lacks the part is begun again when it has been loaded. This is sound only for what nothing else runs, so modules are left
- * alone that not only `front.page.ts` leads to.
+ * What `page-kernels.mjs` has not seen reached moves from `x.js` into modules beside it, `x.rest.js` and others, with the tables that only that reads: functions, and regions of others
+ * (`page-regions.mjs`). Where others call one, a function of its name stays that takes it out of a part (`on-demand.ts`): compiling that lacks the part is begun again when it has been loaded. This is
+ * sound only for what nothing else runs, so modules are left alone that not only `front.page.ts` and the compilers of devices lead to.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,6 +11,8 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MagicString from 'magic-string';
 import { Module } from './module-names.mjs';
+import { withoutPrivates } from './page-privates.mjs';
+import { REGION, withRegions } from './page-regions.mjs';
 
 const PROBE = fileURLToPath(new URL('./page-kernels.mjs', import.meta.url));
 /** Functions of so many characters are no longer than what would stand in their place. */
@@ -20,16 +22,32 @@ const SHORT = 120;
 const BEGUN_AGAIN = /[\\/]compiler[\\/]front\.page\.js$|[\\/]driver[\\/](?:cpu|webgpu)[\\/]compile\.js$/;
 /** Loads all parts before it does anything. */
 const WHOLE = /[\\/]driver[\\/]simulator[\\/]/;
-/** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch. */
-const DIVIDED = /[\\/]compiler[\\/](?!render[\\/]wgsl[\\/])/;
+/** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch: what depends on that is in its layout. */
+const DIVIDED = /[\\/]compiler[\\/](?!render[\\/]wgsl[\\/]layout\.js$)/;
+/** Tables that are loaded at once, of functions that compiling runs alone. */
+const OF_COMPILING = /[\\/]compiler[\\/](?:intrinsics[\\/](?:integers|operations)|ir[\\/]builder)\.js$/;
 
-/** Divides what Vite has built into the folder `page`, a file a module; `entries` are the modules that programs import. */
+/**
+ * Divides what Vite has built into the folder `page`, a file a module; `entries` are the modules that programs import. What no usual kernel reaches goes first, then what only kernels reach that are not
+ * simple.
+ */
 export function divide(page, plugin, entries) {
+  const files = entries.map((name) => join(page, `${name}.js`));
+  takeOut(
+    page,
+    files,
+    whatIsReached(page, plugin, 'all', () => makePublic(files)),
+    'rest',
+  );
+  takeOut(page, files, whatIsReached(page, plugin, 'simple'), 'usual');
+}
+
+/** The modules of a folder: all, those that may be divided, and those that are there before what `kind` names. */
+function modulesOf(files) {
   const modules = new Map();
   const read = (file) => modules.get(file) ?? modules.set(file, new Module(file)).get(file);
   const next = ({ imports, loads }) => [...imports, ...loads].map(read);
-  const stops = ({ file }) => BEGUN_AGAIN.test(file) || WHOLE.test(file);
-  const files = entries.map((name) => join(page, `${name}.js`));
+  const stops = ({ file }) => BEGUN_AGAIN.test(file) || WHOLE.test(file) || PART.test(file);
   const all = reached(files, next, read);
   const others = reached(files, (module) => (stops(module) ? [] : next(module)), read);
   const reachedFrom = (which) => {
@@ -41,21 +59,119 @@ export function divide(page, plugin, entries) {
       read,
     );
   };
-  const divided = [...reachedFrom(/./)].filter((module) => !others.has(module) && DIVIDED.test(module.file));
-  const everywhere = reachedFrom(/compiler|webgpu/);
-  const moving = whatMoves(divided, all, calledFirst(page, plugin), read);
-  // Two parts, so that pages which compute on WebGPU load nothing of the CPU device.
-  new Division(page, moving, read).write([
-    { name: 'rest', modules: divided.filter((module) => everywhere.has(module)) },
-    { name: 'cpu-rest', modules: divided.filter((module) => !everywhere.has(module)) },
-  ]);
+  const divided = [...reachedFrom(/./)].filter(
+    (module) => OF_COMPILING.test(module.file) || (!others.has(module) && DIVIDED.test(module.file)),
+  );
+  const [forCpu, forWebGpu, forAll] = [/cpu/, /webgpu/, /front/].map(reachedFrom);
+  const deviceOf = (module) => {
+    if (forAll.has(module) || forCpu.has(module) === forWebGpu.has(module)) return '';
+    return forCpu.has(module) ? 'cpu-' : 'webgpu-';
+  };
+  return { all, divided, read, devices: new Map(divided.map((module) => [module.file, deviceOf(module)])) };
 }
 
-/** Where the functions begin that most kernels call, by file. */
-function calledFirst(page, plugin) {
+/** Private properties would keep all of a class together. */
+function makePublic(files) {
+  const { divided } = modulesOf(files);
+  for (const [k, text] of withoutPrivates(divided).entries()) writeFileSync(divided[k].file, text);
+}
+
+/** Moves what was not reached into parts of this kind. */
+function takeOut(page, files, reachedIn, kind) {
+  const before = modulesOf(files).divided;
+  const called = new Map(before.map((module) => [module.file, namesOfCalled(module, reachedIn(module.file).called)]));
+  for (const module of before) {
+    if (!module.isRead) writeFileSync(module.file, withRegions(module, reachedIn(module.file).unreached(module.text)));
+  }
+  const { all, divided, read, devices } = modulesOf(files);
+  // What has moved before can wait for what moves now.
+  const late = new Set([...all].filter(({ file }) => MOVED.test(file)));
+  const moving = whatMoves(
+    divided,
+    [...all].filter((module) => !late.has(module)),
+    called,
+    read,
+  );
+  const partOf = whichPart(moving, kind, devices, read);
+  new Division(page, moving, partOf, read).write(divided, late);
+}
+
+/** What most kernels reach of a file: where functions begin that are called, and the characters that are not reached. */
+function whatIsReached(page, plugin, which, before = () => undefined) {
+  before();
   const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 26 };
-  const text = execFileSync(process.execPath, [PROBE, join(page, 'index.js'), plugin], options);
-  return new Map(Object.entries(JSON.parse(text)).map(([file, starts]) => [file, new Set(starts)]));
+  const files = JSON.parse(execFileSync(process.execPath, [PROBE, join(page, 'index.js'), plugin, which], options));
+  return (file) => {
+    const { called, ranges } = files[file] ?? { called: [], ranges: [] };
+    const unreached = (text) => {
+      const found = new Uint8Array(text.length);
+      for (const [start, end, isReached] of ranges) found.fill(isReached ? 0 : 1, start, end);
+      return found;
+    };
+    return { called: new Set(called), unreached };
+  };
+}
+
+function namesOfCalled(module, starts) {
+  return new Set(
+    [...module.items.values()]
+      .filter(({ isFunction, node }) => isFunction && starts.has(node.start))
+      .map(({ name }) => name),
+  );
+}
+
+/**
+ * The part of each item that moves. What explains errors, and what only that uses, is a part of its own, which loads the rest as well; and what only one device runs is a part, too.
+ */
+function whichPart(moving, kind, devices, read) {
+  const users = new Map([...moving.keys()].map((item) => [item, []]));
+  for (const user of moving.keys())
+    for (const name of user.references.keys()) users.get(itemOf(user.module, name, read))?.push(user);
+  const parts = new Map();
+  for (const item of moving.keys()) {
+    const device = devices.get(item.module.file);
+    if (device !== '' || kind !== 'rest') parts.set(item, device + kind);
+    else if (explains(item)) parts.set(item, 'texts');
+  }
+  // What only errors use, found from those who use it: as long as there is more.
+  for (let before = -1; before !== parts.size; ) {
+    before = parts.size;
+    for (const [item, isUsed] of moving) {
+      const by = users.get(item).filter((user) => user !== item);
+      if (!parts.has(item) && !isUsed && by.length > 0 && by.every((user) => parts.get(user) === 'texts'))
+        parts.set(item, 'texts');
+    }
+  }
+  for (const item of moving.keys()) if (!parts.has(item)) parts.set(item, kind);
+  // Only functions can be called of a part that may be missing.
+  for (let more = true; more; ) {
+    more = false;
+    for (const [item, part] of parts) {
+      if (part !== 'texts') continue;
+      const isCalled = (user) => item.isFunction && user.references.get(nameIn(user.module, item, read)) === true;
+      if (users.get(item).some((user) => parts.get(user) !== 'texts' && !isCalled(user))) {
+        parts.set(item, kind);
+        more = true;
+      }
+    }
+  }
+  return parts;
+}
+
+/** What an item is called in a module. */
+function nameIn(module, item, read) {
+  if (module === item.module) return item.name;
+  for (const [local, { from, name }] of module.imported) if (exportOf(read(from), name) === item) return local;
+  return undefined;
+}
+
+/** Whether a function does nothing but explain an error. */
+function explains({ isFunction, node, text }) {
+  const last = isFunction ? node.body.body.at(-1) : undefined;
+  const isThrown = last?.type === 'ThrowStatement';
+  const value = last?.type === 'ReturnStatement' ? last.argument : last?.expression;
+  const isCalled = value?.type === 'CallExpression' && /^(?:fail|refuse)/.test(value.callee.name);
+  return (isThrown || isCalled) && text.split(/\breturn\b/).length - 1 === (last.type === 'ReturnStatement' ? 1 : 0);
 }
 
 /** The modules that these files lead to. */
@@ -83,12 +199,12 @@ function whatMoves(divided, all, called, read) {
   const candidates = new Set(
     divided.flatMap((module) => {
       const written = new Set(module.all.flatMap((item) => [...item.assigned]));
-      const starts = called.get(module.file) ?? new Set();
+      const names = called.get(module.file) ?? new Set();
       // Variables are assigned to by their own module alone.
       const variables = module.otherNames.filter((name) => written.has(name));
       return [...module.items.values()].filter(
-        ({ node, isFunction, assigned }) =>
-          !(isFunction && starts.has(node.start)) && !variables.some((name) => assigned.has(name)),
+        ({ name, isFunction, assigned }) =>
+          !(isFunction && names.has(name)) && !variables.some((name) => assigned.has(name)),
       );
     }),
   );
@@ -111,6 +227,7 @@ function whatMoves(divided, all, called, read) {
   for (let before = -1; before !== candidates.size; ) {
     before = candidates.size;
     for (const item of candidates) {
+      if (REGION.test(item.name)) continue;
       const isShort = item.text.replaceAll(/\s+/g, ' ').length < SHORT;
       if ((!item.isFunction || isShort) && stays(item)) candidates.delete(item);
     }
@@ -121,78 +238,137 @@ function whatMoves(divided, all, called, read) {
 class Division {
   #page;
   #moving;
+  #partOf;
   #read;
-  /** What each function is called in the part. */
+  /** What each function is called in its part. */
   #names = new Map();
 
-  constructor(page, moving, read) {
+  constructor(page, moving, partOf, read) {
     this.#page = page;
     this.#moving = moving;
+    this.#partOf = partOf;
     this.#read = read;
   }
 
-  write(parts) {
-    const divided = parts.flatMap(({ modules }) => modules);
-    for (const [name, onlyCalled, module] of divided.flatMap((module) => this.#used(module))) {
-      const item = itemOf(module, name, this.#read);
-      // What is compared or kept is the same for all: what stands in its place.
-      if (this.#moving.has(item) && item.isFunction && !onlyCalled) this.#moving.set(item, true);
+  /** Divides modules; `late` are those that take what moves from where it goes. */
+  write(modules, late) {
+    for (const user of this.#moving.keys()) {
+      for (const [name, onlyCalled] of user.references) {
+        const item = itemOf(user.module, name, this.#read);
+        if (!this.#moving.has(item) || !item.isFunction) continue;
+        // What is compared or kept is the same for all: what stands in its place.
+        if (!onlyCalled) this.#moving.set(item, true);
+        else if (this.#isApart(user, item)) this.#names.set(item, '');
+      }
     }
-    const used = new Set();
-    for (const [item, isUsed] of this.#moving) {
-      if (!isUsed) continue;
-      let name = item.name;
-      for (let k = 2; used.has(name); k++) name = `${item.name}$${k}`;
-      used.add(name);
-      this.#names.set(item, name);
+    for (const module of late) {
+      for (const name of module.imported.keys()) {
+        const item = itemOf(module, name, this.#read);
+        if (this.#moving.has(item) && item.isFunction && !callsOnly(module, name)) this.#moving.set(item, true);
+      }
     }
-    for (const { name, modules } of parts) {
-      const part = join(this.#page, `compiler/${name}.js`);
-      const all = join(this.#page, `compiler/all-${name}.js`);
-      writeFileSync(all, modules.map((module) => this.#divide(module, all, part)).join(''));
+    for (const [item, isUsed] of this.#moving) if (isUsed) this.#names.set(item, '');
+    let k = 0;
+    for (const item of this.#names.keys()) this.#names.set(item, `_${(k++).toString(36)}`);
+    const exported = new Map([...new Set(this.#partOf.values())].map((part) => [part, []]));
+    for (const module of modules) this.#divide(module, exported);
+    for (const module of late) this.#redirect(module);
+    for (const [name, lines] of exported) {
+      writeFileSync(join(this.#page, `compiler/all-${name}.js`), lines.join(''));
+      const others = /^(?:cpu|webgpu)-/.test(name) ? [name.replace(/^.*-/, '')] : [];
       writeFileSync(
-        part,
-        `import { onDemand } from "../on-demand.js";\nconst part = onDemand(() => import("./all-${name}.js"));\nconst rest = () => part.now();\nexport { rest };\n`,
+        this.#part(name),
+        loading(
+          name,
+          others.filter((other) => exported.has(other)),
+        ),
+      );
+    }
+    // What moved before takes from what moves now, and has constants that are computed when it is loaded.
+    for (const { file } of late) {
+      const [, name] = /[\\/]all-([\w-]+)\.js$/.exec(file) ?? [];
+      if (name === undefined) continue;
+      const own = name.replace(/rest$|texts$/, 'usual');
+      writeFileSync(
+        this.#part(name),
+        loading(
+          name,
+          [...new Set(['usual', own])].filter((other) => exported.has(other)),
+        ),
       );
     }
   }
 
-  /** What the moved items of a module name, and whether they only call it. */
-  #used(module) {
-    return this.#moved(module).flatMap((item) =>
-      [...item.references].map(([name, onlyCalled]) => [name, onlyCalled, module]),
-    );
+  #part(name) {
+    return join(this.#page, `compiler/${name}.js`);
   }
 
-  #moved(module) {
-    return [...module.items.values()].filter((item) => this.#moving.has(item));
+  /** Whether an item that moves may be missing where another one runs. */
+  #isApart(user, item) {
+    return this.#partOf.get(item) === 'texts' && this.#partOf.get(user) !== 'texts';
   }
 
-  /** Divides a module; what `all` is to export of it. */
-  #divide(module, all, part) {
-    const moved = this.#moved(module);
-    if (moved.length === 0) return '';
-    const wanted = new Map();
+  /** Divides a module; adds what the parts are to export of it. */
+  #divide(module, exported) {
+    const all = [...module.items.values()].filter((item) => this.#moving.has(item));
+    if (all.length === 0) return;
     const own = new Set();
-    const want = (file, name, local) => wanted.set(file, (wanted.get(file) ?? new Map()).set(local, name));
+    for (const part of exported.keys()) {
+      const moved = all.filter((item) => this.#partOf.get(item) === part);
+      if (moved.length > 0) exported.get(part).push(this.#move(module, part, moved, own));
+    }
+    this.#leave(module, all, own);
+  }
+
+  /** Has a module take what has moved from where it is now. */
+  #redirect(module) {
+    const text = new MagicString(module.text);
+    for (const { start, end, specifiers, source } of module.importing) {
+      const wanted = new Map();
+      for (const { local, imported } of specifiers) {
+        const { from } = module.imported.get(local.name);
+        const item = imported && itemOf(module, local.name, this.#read);
+        const hasMoved = this.#moving.has(item) && !(item.isFunction && !callsOnly(module, local.name));
+        const file = hasMoved ? fileOf(item.module, this.#partOf.get(item)) : from;
+        const name = file === from ? (imported?.name ?? '*') : item.name;
+        wanted.set(file, (wanted.get(file) ?? new Map()).set(local.name, name));
+      }
+      if ([...wanted.keys()].every((file) => file === join(dirname(module.file), source.value))) continue;
+      const lines = [...wanted].map(([from, names]) => importing(path(module.file, from), names));
+      text.overwrite(start, end, lines.join(' '));
+    }
+    writeFileSync(module.file, text.toString());
+  }
+
+  /** Writes the file of what moves into a part. Gives what the part is to export of it; adds to `own` what that uses of the module. */
+  #move(module, part, moved, own) {
+    const file = fileOf(module, part);
+    const wanted = new Map();
+    const want = (from, name, local) => wanted.set(from, (wanted.get(from) ?? new Map()).set(local, name));
     const kept = new Set(module.otherNames);
     const references = new Map();
+    const pieces = [];
+    const hidden = new Set();
     for (const [name, onlyCalled] of moved.flatMap((item) => [...item.references]))
       references.set(name, (references.get(name) ?? true) && onlyCalled);
     for (const [name, onlyCalled] of references) {
       const item = itemOf(module, name, this.#read);
       const imported = module.imported.get(name);
       if (this.#moving.has(item) && (onlyCalled || !item.isFunction)) {
-        if (imported !== undefined) want(restOf(item.module), item.name, name);
+        const from = fileOf(item.module, this.#partOf.get(item));
+        if (this.#isApart(moved[0], item)) {
+          want(this.#part('texts'), '$texts', '$texts');
+          pieces.push(`function ${name}(...args) { return $texts().${this.#names.get(item)}(...args); }`);
+        } else if (from !== file) want(from, item.name, name);
       } else if (imported !== undefined) want(imported.from, imported.name, name);
       else if (item !== undefined || kept.has(name)) {
         want(module.file, name, name);
         own.add(name);
+        hidden.add(name);
       }
     }
-    const file = restOf(module);
-    const hides = (item) => own.has(item.name);
-    const pieces = moved.map((item) => (hides(item) ? item.text.replace(item.name, `${item.name}$rest`) : item.text));
+    const hides = (item) => hidden.has(item.name);
+    pieces.push(...moved.map((item) => (hides(item) ? item.text.replace(item.name, `${item.name}$rest`) : item.text)));
     const exports = moved.map((item) => (hides(item) ? as(`${item.name}$rest`, item.name) : item.name));
     writeFileSync(
       file,
@@ -202,22 +378,32 @@ class Division {
         `export { ${exports.join(', ')} };\n`,
       ].join('\n'),
     );
-    this.#leave(module, moved, own, part);
     const names = moved.filter((item) => this.#names.has(item)).map((item) => as(item.name, this.#names.get(item)));
-    return names.length === 0 ? '' : `export { ${names.join(', ')} } from "${path(all, file)}";\n`;
+    if (names.length === 0) return '';
+    return `export { ${names.join(', ')} } from "${path(this.#part(part), file)}";\n`;
   }
 
   /** Writes what is left of a module. Its lines stay where they are, so that its source map holds. */
-  #leave(module, moved, needed, part) {
+  #leave(module, moved, needed) {
     const text = new MagicString(module.text);
     const lines = (code) => code.replaceAll(/[^\n]/g, '');
     const gone = new Set();
+    const parts = new Set();
+    const regions = new Map();
     for (const item of moved) {
-      const name = this.#names.get(item);
-      if (name === undefined) gone.add(item.name);
-      const instead = name === undefined ? '' : `function ${item.name}(...args) { return rest().${name}(...args); }`;
+      const name = this.#moving.get(item) ? this.#names.get(item) : undefined;
+      const isRegion = REGION.test(item.name);
+      const part = partName(this.#partOf.get(item));
+      if (name !== undefined) parts.add(this.#partOf.get(item));
+      if (name === undefined || isRegion) gone.add(item.name);
+      if (isRegion && name !== undefined) regions.set(item.name, `${part}().${name}(`);
+      const instead =
+        name === undefined || isRegion ? '' : `function ${item.name}(...args) { return ${part}().${name}(...args); }`;
       text.overwrite(item.node.start, item.node.end, instead + lines(item.text));
     }
+    const isMoved = (at) => moved.some(({ node }) => node.start <= at && at < node.end);
+    for (const { 0: call, 1: name, index } of module.text.matchAll(/\b(region\$\d+)\(/g))
+      if (!isMoved(index)) text.overwrite(index, index + call.length, regions.get(name));
     const read = new Set(
       module.all.filter((item) => !this.#moving.has(item)).flatMap((item) => [...item.references.keys()]),
     );
@@ -236,18 +422,39 @@ class Division {
     const exported = new Map([...module.exported].filter(([, name]) => !gone.has(name)));
     for (const name of needed) exported.set(name, name);
     const list = [...exported].map(([name, local]) => as(local, name)).join(', ');
+    const imports = [...parts].map((part) =>
+      importing(path(module.file, this.#part(part)), [[partName(part), partName(part)]]),
+    );
     const code = text
       .toString()
       .replace(/^export \{[^}]*\};$/m, (whole) => lines(whole))
       .replace(
         /(?=\/\/# sourceMappingURL=|$(?![\s\S]))/,
-        `export { ${list} };\nimport { rest } from "${path(module.file, part)}";\n`,
+        () => `export { ${list} };\n${imports.map((line) => `${line}\n`).join('')}`,
       );
     writeFileSync(module.file, code);
   }
 }
 
-const restOf = (module) => module.file.replace(/\.js$/, '.rest.js');
+/** Modules that load a part. */
+const PART = /[\\/]compiler[\\/](?:(?:cpu-|webgpu-)?(?:rest|usual)|texts)\.js$/;
+/** Files of what has moved. */
+const MOVED = /(?:\.|[\\/]all-)(?:(?:cpu-|webgpu-)?rest|texts)\.js$/;
+/** The module that loads a part, when others have been loaded that it needs. */
+function loading(name, others) {
+  const imports = others.map((other) => `import { ${partName(other)}Part } from "./${other}.js";\n`);
+  const before = others.map((other) => `await ${partName(other)}Part.load(); `);
+  const load = `${others.length > 0 ? 'async ' : ''}() => ${others.length > 0 ? `{ ${before.join('')}return import("./all-${name}.js"); }` : `import("./all-${name}.js")`}`;
+  const local = partName(name);
+  return `import { onDemand } from "../on-demand.js";\n${imports.join('')}const ${local}Part = onDemand(${load}${name.endsWith('usual') ? ', true' : ''});\nconst ${local} = () => ${local}Part.now();\nexport { ${local}, ${local}Part };\n`;
+}
+
+/** Whether all that a module does with a name is to call it. */
+const callsOnly = (module, name) => module.all.every(({ references }) => references.get(name) ?? true);
+
+/** What a module calls a part: no name within a function hides it. */
+const partName = (part) => `$${part.replace(/-(\w)/, (_, letter) => letter.toUpperCase())}`;
+const fileOf = (module, part) => module.file.replace(/\.js$/, `.${part}.js`);
 const as = (name, other) => (name === other ? name : `${name} as ${other}`);
 
 function path(from, to) {

@@ -1,25 +1,22 @@
 /**
  * What others call of the compiler proper: pages load it with a device that is opened by a promise, or when the first kernel is compiled. Until then these throw MissingPart.
  */
-import { onDemand, type Part } from '../on-demand.ts';
+import { fetchUsual, onDemand, type Part } from '../on-demand.ts';
 
-type Compile = typeof import('./compile.ts');
-type Capture = typeof import('./frontend/capture.ts');
-type Print = typeof import('./ir/print.ts');
+type Compiling = typeof import('./compiling.ts');
 
-const part: Part<Compile & Capture & Print> = onDemand(async () => {
-  const [compile, capture, print] = await Promise.all([
-    import('./compile.ts'),
-    import('./frontend/capture.ts'),
-    import('./ir/print.ts'),
-  ]);
-  return { ...compile, ...capture, ...print };
-});
+const part: Part<Compiling> = onDemand(() => import('./compiling.ts'));
 
-export const compileKernel: Compile['compileKernel'] = (...args) => part.now().compileKernel(...args);
-export const resultTypes: Compile['resultTypes'] = (...args) => part.now().resultTypes(...args);
-export const showTypes: Compile['showTypes'] = (...args) => part.now().showTypes(...args);
-export const captureFunction: Capture['captureFunction'] = (...args) => part.now().captureFunction(...args);
-export const printKernel: Print['printKernel'] = (...args) => part.now().printKernel(...args);
+/** What simple kernels lack. */
+const BEYOND_SIMPLE = /\b(?:for|while|do|shared|atomic|floor|round|min|max|sin|cos|exp|log|pow)\b/;
+
+export const compileKernel: Compiling['compileKernel'] = (...args) => part.now().compileKernel(...args);
+export const resultTypes: Compiling['resultTypes'] = (...args) => part.now().resultTypes(...args);
+export const showTypes: Compiling['showTypes'] = (...args) => part.now().showTypes(...args);
+export const captureFunction: Compiling['captureFunction'] = (fn, ...more) => {
+  if (BEYOND_SIMPLE.test(Function.prototype.toString.call(fn))) fetchUsual();
+  return part.now().captureFunction(fn, ...more);
+};
+export const printKernel: Compiling['printKernel'] = (...args) => part.now().printKernel(...args);
 
 export const loadFront: () => Promise<void> = part.load;

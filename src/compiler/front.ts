@@ -1,6 +1,4 @@
 /**
  * What others call of the compiler proper: reading a function, compiling it, and printing what became of it.
  */
-export { compileKernel, resultTypes, showTypes } from './compile.ts';
-export { captureFunction } from './frontend/capture.ts';
-export { printKernel } from './ir/print.ts';
+export { captureFunction, compileKernel, printKernel, resultTypes, showTypes } from './compiling.ts';

@@ -533,6 +533,8 @@ export interface DeviceDriver extends Partial<BlockingCalls> {
   readonly contractByDefault: boolean;
   /** As `load`, without blocking: rejects with what that would throw. A driver has one of the two at least. */
   readonly loadLater?: ((program: Program) => Promise<Executable>) | undefined;
+  /** Begins to load what compiles for this device, in pages that load it on demand: a kernel is about to be compiled. */
+  readonly fetch?: (() => void) | undefined;
   /** Loads what of the library is loaded on demand, so that `load` finds it; absent where all of it is there. */
   readonly complete?: (() => Promise<void>) | undefined;
 

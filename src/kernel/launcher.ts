@@ -196,6 +196,7 @@ export class Launcher {
   #enqueue(request: Request): Enqueued | Promise<Enqueued> {
     const { context, launched } = request;
     const { turns, driver } = context;
+    if (partsAreMissing()) driver.fetch?.();
     const call = turns.waiting > 0 ? undefined : ifLoaded(() => this.#typed(request));
     if (call === undefined) {
       return turns.take(context, async (enter) =>
@@ -272,6 +273,7 @@ export class Launcher {
   async compileLater(args: readonly unknown[]): Promise<void> {
     const context = this.devices.currentContext();
     try {
+      if (partsAreMissing()) context.driver.fetch?.();
       const call = await whenLoaded(() => this.#sample(args, context));
       await this.#specialiseLater(call, NARROW, context);
     } catch (error) {

@@ -14,7 +14,7 @@ import type { BlockingProvider, DeviceInfo, Executable, Pointer, Program, Stream
 import { HOST_FEATURES, HostMemoryDriver, LAUNCH_LIMITS, type Location, maxThreads } from '../host-memory.ts';
 import type { CpuOptions, Engine } from './engine.ts';
 import { DeviceMemory } from './memory.ts';
-import { running } from './running.ts';
+import { fetchRunning, running } from './running.ts';
 
 const MAX_CPU_THREADS = 256;
 
@@ -90,6 +90,8 @@ export class CpuDriver extends HostMemoryDriver {
   get loadLater(): ((program: Program) => Promise<Executable>) | undefined {
     return partsAreMissing() ? (program) => whenLoaded(() => this.load(program)) : undefined;
   }
+
+  readonly fetch: (() => void) | undefined = fetchRunning;
 
   get complete(): (() => Promise<void>) | undefined {
     return partsAreMissing() ? loadParts : undefined;

@@ -1,17 +1,11 @@
 /**
  * What compiles kernels for the CPU device and runs them, which is most of it.
  */
-import { Engine } from './engine.ts';
-import { CpuExecutable } from './executable.ts';
+import * as runner from './runner.ts';
 
-/** Its classes. */
-export interface Running {
-  readonly Engine: typeof Engine;
-  readonly CpuExecutable: typeof CpuExecutable;
-}
+/** Pages have yet to load it. */
+export const fetchRunning: (() => void) | undefined = undefined;
 
-const RUNNING: Running = { Engine, CpuExecutable };
-
-export function running(): Running {
-  return RUNNING;
+export function running(): typeof runner {
+  return runner;
 }

@@ -18,6 +18,7 @@ import { sincos } from '../../compiler/math/trig.ts';
 import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
 import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
+import { MissingPart } from '../../on-demand.ts';
 import { trace, traceTime } from '../../trace.ts';
 import { withExternals } from '../externals.ts';
 import { describePosition } from '../launch-errors.ts';
@@ -32,6 +33,18 @@ export function compileWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
   );
   trace('wgsl', () => `${options.name}\n${module.text}`);
   return module;
+}
+
+/** Renders a kernel in each of these ways and drops what comes of it, so that all functions of the compiler are loaded that do it: what one way cannot have, its launch will say. */
+export function rehearseWgsl(kernel: Kernel, ways: readonly [WgslOptions, ...WgslOptions[]]): void {
+  const done = prepare(kernel, ways[0]);
+  for (const options of ways) {
+    try {
+      renderWgsl(done, options);
+    } catch (error) {
+      if (error instanceof MissingPart) throw error;
+    }
+  }
 }
 
 /** The kernel as it is rendered. */

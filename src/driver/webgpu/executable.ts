@@ -22,7 +22,7 @@ import { describeLaunch, kernelLabel } from '../launch-errors.ts';
 import { partsOf } from '../parts.ts';
 import { type GpuBuffer, type GpuDevice, type GpuLimits, USAGE } from './api.ts';
 import type { Batch, Pipeline } from './batch.ts';
-import { compileWgsl } from './compile.ts';
+import { compileWgsl, rehearseWgsl } from './compile.ts';
 import type { Place } from './memory.ts';
 import { type BindingKind, groupOf, pipelineOf } from './pipelines.ts';
 import type { Reports, Watched } from './reports.ts';
@@ -208,11 +208,15 @@ export class WebGpuExecutable implements Executable {
     return made;
   }
 
-  /** Compiles once for a block, as if arrays had buffers of their own: others take no other functions of the compiler. */
+  /** Compiles once for a block in the ways in which arrays can lie in buffers: a launch, which cannot wait, takes no other functions of the compiler. */
   prepare({ block, sharedBytes }: LaunchShape): void {
     const key = `${block}/${sharedBytes}`;
     if (this.#compiled.has(key)) return;
-    compileWgsl(this.#kernel, this.#options([...block], sharedBytes, this.#pointers, []));
+    const pointers = this.#pointers;
+    const way = (buffers: readonly number[], moved: readonly number[], folded = false): WgslOptions =>
+      this.#options([...block], sharedBytes, buffers, moved, folded);
+    const together = pointers.map(() => 0);
+    rehearseWgsl(this.#kernel, [way(pointers, []), way(pointers, pointers), way(together, pointers, true)]);
     this.#compiled.add(key);
   }
 

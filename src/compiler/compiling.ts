@@ -1,0 +1,6 @@
+/**
+ * What others call of the compiler proper, in a module that pages load by `import()`.
+ */
+export { compileKernel, resultTypes, showTypes } from './compile.ts';
+export { captureFunction } from './frontend/capture.ts';
+export { printKernel } from './ir/print.ts';

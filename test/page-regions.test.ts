@@ -1,0 +1,111 @@
+/**
+ * What is taken out of functions for pages (`tools/page-regions.mjs`): programs that say of themselves which of their lines were not reached compute the same afterwards, and what cannot be taken out stays.
+ */
+import { parse } from 'acorn';
+import { expect, it } from 'vitest';
+
+const TOOL: string = new URL('../tools/page-regions.mjs', import.meta.url).href;
+const { withRegions } = (await import(TOOL)) as {
+  withRegions(module: { readonly text: string; readonly body: readonly object[] }, unreached: Uint8Array): string;
+};
+
+/** Takes out what stands between `/*-` and `-*​/`. */
+function divided(marked: string): string {
+  const parts = marked.split(/\/\*-|-\*\//);
+  const text = parts.join('');
+  const unreached = new Uint8Array(text.length);
+  let at = 0;
+  parts.forEach((part, k) => {
+    if (k % 2 === 1) unreached.fill(1, at, at + part.length);
+    at += part.length;
+  });
+  const { body } = parse(text, { ecmaVersion: 'latest', sourceType: 'module' });
+  return withRegions({ text, body }, unreached);
+}
+
+/** What `run` of a program gives for each of some arguments: a value, or the message of an error. */
+function outcomes(program: string): unknown[] {
+  const run = new Function(`${program}\nreturn run;`)() as (n: number) => unknown;
+  return [0, 1, 2, 3].map((n) => {
+    try {
+      return run(n);
+    } catch (error) {
+      return String(error);
+    }
+  });
+}
+
+const LONG = `'a text that is long enough to be worth a function of its own, of ' + n`;
+
+it.each([
+  ['an error', `function run(n) { if (n > 1)/*- { throw new Error(${LONG}); }-*/ return n; }`],
+  ['a statement alone', `function run(n) { if (n > 1) /*-throw new Error(${LONG});-*/ return n; }`],
+  ['an operand', `const run = (n) => n > 1 ? /*-[n, ${LONG}].join()-*/ : n;`],
+  [
+    'what always returns',
+    `function run(n) { if (n > 1)/*- { const m = n + ${LONG}; if (n === 2) return m; return m + m; }-*/ return n; }`,
+  ],
+  ['the rest of a function', `function run(n) { if (n < 2) return n;/*- const m = [n, ${LONG}]; return m.join();-*/ }`],
+  [
+    'a body',
+    `function run(n) { return n > 1 ? far(n) : n; } const far = (n) =>/*- { let m = n; m += ${LONG}; return m; }-*/;`,
+  ],
+  [
+    'a body that writes its parameters',
+    `function run(n) { const f = (m) =>/*- { m += 1; return m + ${LONG}; }-*/; return f(n) + n; }`,
+  ],
+  [
+    'this',
+    `class A { constructor(n) { this.n = n; } of(n) { if (n > 1)/*- { this.n += n; return this.n + ${LONG}; }-*/ return this.n; } } const run = (n) => [new A(1).of(n), n].join();`,
+  ],
+  [
+    'a loop of its own',
+    `function run(n) { if (n > 1)/*- { let s = ''; for (const k of [1, 2, 3]) { if (k === n) continue; s += k + ${LONG}; } return s; }-*/ return n; }`,
+  ],
+  [
+    'what closes over a constant',
+    `function run(n) { const k = n + 1; if (n > 1)/*- { const f = () => k + ${LONG}; return f() + f(); }-*/ return k; }`,
+  ],
+])('takes out %s', (_, marked) => {
+  const program = marked.replaceAll(/\/\*-|-\*\//g, '');
+  const result = divided(marked);
+  expect(result).toMatch(/function region\$\d+\(/);
+  expect(outcomes(result)).toEqual(outcomes(program));
+  expect(result.split('\n').length).toBeGreaterThan(program.split('\n').length);
+});
+
+it.each([
+  ['writes a variable outside', `function run(n) { let m = 0; if (n > 1)/*- { m = n + ${LONG}; }-*/ return m; }`],
+  ['writes a variable of the module', `let m = 0; function run(n) { if (n > 1)/*- { m = n + ${LONG}; }-*/ return m; }`],
+  [
+    'reads what another function changes meanwhile',
+    `function run(n) { let m = 0; const next = () => { m++; }; if (n > 1)/*- { next(); return m + ${LONG}; }-*/ return m; }`,
+  ],
+  [
+    'closes over what changes later',
+    `function run(n) { let f = () => 0; let m = 1; if (n > 1)/*- { f = Object.assign(() => m, { text: ${LONG} }); }-*/ m = 5; return f(); }`,
+  ],
+  [
+    'reads a constant before it is there',
+    `function run(n) { const f = () => n > 1 ?/*-[m, ${LONG}].join()-*/ : n; const m = f(); return m; }`,
+  ],
+  [
+    'leaves a loop',
+    `function run(n) { let s = 0; for (const k of [0, 1, 2, 3]) { s += k; if (k === n)/*- { Object.assign({}, { text: ${LONG} }); if (k > 1) break; }-*/ } return s; }`,
+  ],
+  ['returns now and then', `function run(n) { if (n > 1)/*- { if (n === 2) return n + ${LONG}; }-*/ return n; }`],
+  ['waits', `async function run(n) { if (n > 1)/*- { return [await n, ${LONG}].join(); }-*/ return n; }`],
+  ['reads arguments', `function run(n) { if (n > 1)/*- { return [...arguments, ${LONG}].join(); }-*/ return n; }`],
+  [
+    'reads private properties',
+    `class A { #n = 1; of(n) { if (n > 1)/*- { return this.#n + ${LONG}; }-*/ return this.#n; } } const run = (n) => new A().of(n);`,
+  ],
+  [
+    'declares what is read elsewhere',
+    `function run(n) { if (n < 2) return near(n);/*- function near(k) { return k + 1; } return near(n) + ${LONG};-*/ }`,
+  ],
+])('leaves what %s', (_, marked) => {
+  const program = marked.replaceAll(/\/\*-|-\*\//g, '');
+  const result = divided(marked);
+  expect(outcomes(result).map(String)).toEqual(outcomes(program).map(String));
+});
