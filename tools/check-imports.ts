@@ -40,6 +40,7 @@ const LAYERS: readonly (readonly string[])[] = [
   [
     'src/compiler/frontend',
     'src/compiler/compile.ts',
+    'src/compiler/compiling.ts',
     'src/compiler/front.ts',
     'src/compiler/front.page.ts',
     'src/compiler/testing.ts',
