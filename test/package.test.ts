@@ -134,6 +134,14 @@ describe('the package', () => {
     expect(lost).toEqual([]);
   });
 
+  it('names no folder of the machine that built it', () => {
+    const at = join(folder, 'with-koffi/node_modules/tsamba/dist');
+    const files = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(?:js|cjs|map)$/.test(name),
+    );
+    expect(files.filter((name) => readFileSync(join(at, name), 'latin1').includes(root))).toEqual([]);
+  });
+
   // Bounds are a little above what was measured. What pages load is measured in pages.test.ts.
   it('is no larger to install and to import than it was', () => {
     const at = join(folder, 'without-koffi/node_modules');

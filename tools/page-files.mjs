@@ -40,7 +40,12 @@ export async function joinFiles(page, entries) {
     cpu,
     webgpu,
     ...Object.fromEntries(PARTS.map((name) => [`all-${name}`, loadedBy(`compiler/${name}.js`)])),
-  }).map(([name, files]) => ({ file: at(`compiler/${name}.js`), files, wanted: new Map() }));
+  }).map(([name, files]) => ({
+    file: at(`compiler/${name}.js`),
+    files,
+    wanted: new Map(),
+    isPart: name.startsWith('all-'),
+  }));
   const groupOf = new Map();
   for (const group of groups) {
     group.files = new Set(group.files.filter((file) => !groupOf.has(file)));
@@ -86,7 +91,7 @@ function allOf(files, read, found = new Set()) {
 }
 
 /** The texts of the file of a group and of its map. */
-async function joined({ file, files, wanted }, groupOf, exportFor) {
+async function joined({ file, files, wanted, isPart }, groupOf, exportFor) {
   const own = groupOf.get([...files][0]);
   const lines = [...wanted].map(([key, as]) => {
     const [from, name] = JSON.parse(key);
@@ -101,7 +106,9 @@ async function joined({ file, files, wanted }, groupOf, exportFor) {
         const path = join(source.startsWith('/') ? '/' : resolveDir, source);
         if (kind === 'dynamic-import' || !groupOf.has(path))
           return { path: pathTo(file, path), external: true, sideEffects: false };
-        if (groupOf.get(path) !== own) return { path, namespace: 'joined', sideEffects: false };
+        // Named by its way from here: names come into what is made.
+        if (groupOf.get(path) !== own)
+          return { path: pathTo(file, path), namespace: 'joined', pluginData: path, sideEffects: false };
         return { path, sideEffects: false };
       });
       build.onResolve({ filter: /^file:/ }, ({ path }) => ({
@@ -109,7 +116,7 @@ async function joined({ file, files, wanted }, groupOf, exportFor) {
         external: true,
         sideEffects: false,
       }));
-      build.onLoad({ filter: /./, namespace: 'joined' }, ({ path }) => {
+      build.onLoad({ filter: /./, namespace: 'joined' }, ({ pluginData: path }) => {
         const group = groupOf.get(path);
         const names = [...group.wanted.keys()].map((key) => JSON.parse(key)).filter(([from]) => from === path);
         const list = names.map(([from, name]) => `${exportFor(group, from, name)} as ${name}`).join(', ');
@@ -124,14 +131,22 @@ async function joined({ file, files, wanted }, groupOf, exportFor) {
     target: 'es2022',
     charset: 'ascii',
     legalComments: 'none',
-    sourcemap: true,
-    sourcesContent: false,
+    // What the parts hold has been taken out of modules by functions and branches, and has no other source.
+    sourcemap: !isPart,
     treeShaking: true,
     write: false,
     outfile: file,
     plugins: [away],
   });
-  return outputFiles.map(({ path, text }) => [path, text]);
+  return outputFiles.map(({ path, text }) => [path, path.endsWith('.map') ? mapOf(text) : text]);
+}
+
+/** A map whose sources come with the package: those in TypeScript as they are, what was made on the way in the map itself. */
+function mapOf(text) {
+  const map = JSON.parse(text);
+  map.sourcesContent = map.sourcesContent.map((content, k) => (map.sources[k].endsWith('.ts') ? null : content));
+  map.sources = map.sources.map((source) => source.replace(/^joined:/, ''));
+  return JSON.stringify(map);
 }
 
 /** The text of a module, with what it takes from modules that have been joined. */
