@@ -106,7 +106,15 @@ function report({ device, cases }: PageOutput, animation: Record<string, unknown
   for (const [call, numbers] of Object.entries(animation)) console.log(`  ${call}: ${JSON.stringify(numbers)}`);
   const name = `pages-${new Date().toISOString().slice(0, 10)}-${commit()}.json`;
   const file = given.value('json', join(here, '../results', name));
-  const record = { machine: machine(), device, rounds, elements, size, cases, animation: { frames, ...animation } };
+  const record = {
+    machine: { ...machine(), commit: commit() },
+    device,
+    rounds,
+    elements,
+    size,
+    cases,
+    animation: { frames, ...animation },
+  };
   writeFileSync(file, `${JSON.stringify(record, null, 1)}\n`);
   console.log(`wrote ${file}`);
 }
