@@ -1,5 +1,5 @@
 /**
- * Arithmetic that JavaScript's `Math` has no word for, but that of integers, which is `compiler/intrinsics/integers.ts`. `Math.*` itself is
+ * Arithmetic that JavaScript's `Math` lacks; that of integers is in `compiler/intrinsics/integers.ts`. `Math.*` itself is
  * used in kernels as it is.
  */
 import { intrinsic } from '../compiler/intrinsics.ts';
@@ -49,7 +49,7 @@ export const cbrt: Real = intrinsic<Real>('cbrt');
  */
 export const rsqrt: Real = intrinsic<Real>('rsqrt');
 /**
- * C's fmin: of a number and NaN the number. `Math.min` gives NaN.
+ * C's fmin: if one operand is NaN, the result is the other one. `Math.min` gives NaN.
  * @example
  * const y = Float64Array.of(4);
  * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fmin(y[0]!, NaN); }).launch({ grid: 1, block: 1 }, y);
@@ -57,7 +57,7 @@ export const rsqrt: Real = intrinsic<Real>('rsqrt');
  */
 export const fmin: Real2 = intrinsic<Real2>('fmin');
 /**
- * C's fmax: of a number and NaN the number. `Math.max` gives NaN.
+ * C's fmax: if one operand is NaN, the result is the other one. `Math.max` gives NaN.
  * @example
  * const y = Float64Array.of(4);
  * cuda.jit((y: Vec<f64>) => { y[0] = cuda.fmax(y[0]!, NaN); }).launch({ grid: 1, block: 1 }, y);
