@@ -1,7 +1,8 @@
 /**
  * Mistakes in what the front end knows of values that may be absent.
  */
-export const ABSENCE: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+import type { Row } from './row.ts';
+export const ABSENCE: readonly Row[] = [
   [
     'presence',
     "return e.fn === 'and' ? [yes2, merge(no, no2)] : [merge(yes, yes2), no2];",

@@ -1,16 +1,11 @@
 /**
  * Seeded mistakes in the front end and in types: what a kernel means before it is lowered.
  */
+import type { Row } from './row.ts';
 
 const STORED = ['src/kernel/stored-numbers.test.ts'];
 
-export const FRONT: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const FRONT: readonly Row[] = [
   [
     'frontend/arithmetic',
     "return a * b;\n    case 'div':\n      return a / b;",

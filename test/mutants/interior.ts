@@ -1,15 +1,11 @@
 /**
  * Seeded mistakes in what is found out once for a block, and in what is then left out.
  */
+import type { Row } from './row.ts';
+
 const PLANES = ['src/compiler/render/wasm/planes.test.ts'];
 
-export const INTERIOR: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const INTERIOR: readonly Row[] = [
   ['sums', "kind === 'least' ? t.least : t.most", 't.least', 'only the first items of a block are asked about'],
   [
     'sums',

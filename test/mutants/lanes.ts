@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in lanes of 8 and 16 bits: what fits them, how they become wider and narrower, and what is computed in them.
  */
+import type { Row } from './row.ts';
 
-export const LANES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const LANES: readonly Row[] = [
   [
     'ir/passes/lane-widths',
     "return high < 2 ** bits ? 'u' : undefined;",

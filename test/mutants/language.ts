@@ -1,6 +1,7 @@
 /**
  * Seeded mistakes in what kernels have beside numbers and plain arrays, each with the tests that must find it: arguments of vitest.
  */
+import type { Row } from './row.ts';
 
 const CONFORMANCE = 'test/conformance-cpu.test.ts';
 const RECURSION = ['test/fuzz/objects.test.ts', '-t', 'cpu'];
@@ -26,13 +27,7 @@ const TEXTS = 'compiler/frontend/texts';
 const LANES = 'compiler/frontend/vectors';
 const BITS = 'compiler/intrinsics/integers';
 
-export const LANGUAGE: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests: readonly string[],
-])[] = [
+export const LANGUAGE: readonly Required<Row>[] = [
   [FRAMES, 'add(at(end.back));', '', 'variables that are used after a call are not kept', RECURSION],
   [
     FRAMES,

@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in layouts: axes, broadcasting, slices, shapes and strides.
  */
+import type { Row } from './row.ts';
 
-export const LAYOUT: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const LAYOUT: readonly Row[] = [
   [
     'axes',
     'order.map((axis) => layout.strides[axis] ?? 0)',

@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in the code of memory and arrays: owners, the pending queue, pinning, copies and assignments.
  */
+import type { Row } from './row.ts';
 
-export const MEMORY: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const MEMORY: readonly Row[] = [
   [
     'memory/deallocations',
     'this.#items.length > this.maxCount ||',

@@ -15,6 +15,7 @@ import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
+import type { Row } from './row.ts';
 import { ROW_SUMS } from './row-sums.ts';
 import { SIMULATOR } from './simulator.ts';
 import { STRIDES } from './strides.ts';
@@ -29,8 +30,6 @@ export interface Mutant {
   /** Arguments of vitest: the tests that must find it. Absent: the battery. */
   readonly tests?: readonly string[];
 }
-
-type Row = readonly [file: string, find: string, replace: string, what: string, tests?: readonly string[]];
 
 function under(folder: string, list: readonly Row[]): Mutant[] {
   return list.map(([file, find, replace, what, tests]) => ({

@@ -1,16 +1,11 @@
 /**
  * Seeded mistakes in what names of records mean, and in clamped bytes.
  */
+import type { Row } from './row.ts';
 
 const STORED = ['src/kernel/stored-numbers.test.ts'];
 
-export const NAMES: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const NAMES: readonly Row[] = [
   [
     'compiler/frontend/name-states',
     'if (by.region.level > level) return false;',

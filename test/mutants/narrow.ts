@@ -1,16 +1,11 @@
 /**
  * Seeded mistakes in the codecs of narrow floats, on the host and as IR operations, and in what is rounded once.
  */
+import type { Row } from './row.ts';
 
 const STORED = ['src/kernel/stored-numbers.test.ts'];
 
-export const NARROW: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const NARROW: readonly Row[] = [
   ['dtype/narrow-float', 'return floor + (floor % 2);', 'return floor + 1;', 'ties go up'],
   ['dtype/narrow-float', '2 ** (last - bias + 1)', '2 ** (last - bias)', 'the greatest binade is infinite'],
   ['dtype/narrow-float', 'saturates ? greatest : special * implicit', 'special * implicit', 'nothing saturates'],

@@ -1,16 +1,11 @@
 /**
  * Seeded mistakes in scalar code of the CPU device that runs work items in pairs.
  */
+import type { Row } from './row.ts';
 
 const PAIRED = ['src/compiler/render/wasm/pairs.test.ts'];
 
-export const PAIRS: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const PAIRS: readonly Row[] = [
   [
     'pairs',
     'leaveIf(exit, true, firstLeft, secondLeft);',

@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in the passes over the intermediate code.
  */
+import type { Row } from './row.ts';
 
-export const PASSES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const PASSES: readonly Row[] = [
   [
     'ir/passes/fold',
     "case 'or':\n    case 'xor':\n    case 'sub':",

@@ -1,11 +1,11 @@
 /**
  * Seeded mistakes in sums over rows, whose rounds are lanes, and in what rows of threads have in common.
  */
-type Row = readonly [file: string, find: string, replace: string, what: string, tests: readonly string[]];
+import type { Row } from './row.ts';
 
 const TESTS = ['src/compiler/render/wasm/rounds.test.ts', 'test/fuzz/sums.test.ts'];
 
-const MISTAKES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+const MISTAKES: readonly Row[] = [
   ['row-sums', '(values.get(x.var.id) ?? x)', 'x', 'what is asked ahead is of the round before'],
   [
     'row-sums',

@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in what the simulator reports: races, by the clocks that fences and atomics hand over, and integers that wrap.
  */
+import type { Row } from './row.ts';
 
-export const SIMULATOR: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const SIMULATOR: readonly Row[] = [
   ['clocks', 'join(now, pending);', '', 'a fence receives nothing'],
   ['clocks', 'fenced.set(now);', '', 'a fence hands nothing over'],
   [

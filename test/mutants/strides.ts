@@ -1,7 +1,8 @@
 /**
  * Seeded mistakes in what is known of the lanes of an index, and in how lanes at such distances are loaded and stored.
  */
-export const STRIDES: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+import type { Row } from './row.ts';
+export const STRIDES: readonly Row[] = [
   [
     'ir/passes/fold',
     "binary('and', a, complement(b.b))",

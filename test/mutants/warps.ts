@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in what lanes of a warp exchange: in registers, by votes, through memory, and in branches of lanes that are known.
  */
+import type { Row } from './row.ts';
 
-export const WARPS: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const WARPS: readonly Row[] = [
   [
     'render/wasm/exchange',
     'return from >= 0 && from < g.lanes ? from : lane;',

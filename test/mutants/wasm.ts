@@ -1,8 +1,9 @@
 /**
  * Seeded mistakes in the WebAssembly renderer, and in the tables of math functions.
  */
+import type { Row } from './row.ts';
 
-export const WASM: readonly (readonly [file: string, find: string, replace: string, what: string])[] = [
+export const WASM: readonly Row[] = [
   ['render/wasm/convert', 'splatConst(f, a.type, 2 ** 31);', 'splatConst(f, a.type, 2 ** 32);', 'u32 lanes saturate'],
   [
     'render/wasm/convert',
@@ -287,13 +288,7 @@ export const WASM: readonly (readonly [file: string, find: string, replace: stri
 const OPERATORS = ['src/compiler/render/wasm/operators.test.ts'];
 const RECORDS = ['src/compiler/render/wasm/records.test.ts'];
 
-export const MATH: readonly (readonly [
-  file: string,
-  find: string,
-  replace: string,
-  what: string,
-  tests?: readonly string[],
-])[] = [
+export const MATH: readonly Row[] = [
   ['math/trig', 'const SIN = [-0.16666653752326965,', 'const SIN = [-0.16656653752326965,', 'a coefficient of sin'],
   ['math/trig', 'const COS = [0.04166664555668831,', 'const COS = [0.04166764555668831,', 'a coefficient of cos'],
   ['math/trig', '0xa2f9836e, 0x4e441529', '0xa2f9836e, 0x4e441528', 'a bit of 2/pi'],
