@@ -31,6 +31,7 @@ import { type OpenIpcArray, openIpcArrayOf } from '../array/ipc.ts';
 import { type FromGpuBuffer, fromGpuBufferOf, gpuDeviceOf, type Present, presentOf } from '../array/page.ts';
 import { type Mapped, mappedOf, type Pinned, pinnedOf } from '../array/pinning.ts';
 import { type Jit, jitOf } from '../kernel/jit.ts';
+import { rehearsed } from '../kernel/rehearsal.ts';
 import type { Context } from '../memory/context.ts';
 import type { Device } from '../memory/device.ts';
 import {
@@ -248,7 +249,7 @@ export const openIpcArray: OpenIpcArray = /* @__PURE__ */ openIpcArrayOf(cudaDev
  * scale.launch({ threads: 3 }, d, 10);
  * console.log(d.copyToHost()); // Float32Array(3) [ 10, 20, 30 ]
  */
-export const jit: Jit<'cuda'> = /* @__PURE__ */ jitOf(cudaDevices);
+export const jit: Jit<'cuda'> = /* @__PURE__ */ jitOf(/* @__PURE__ */ rehearsed(cudaDevices));
 
 /**
  * Creates an event on the current device; `timing: false` makes it cheaper. Numba: `cuda.event(timing=True)`.

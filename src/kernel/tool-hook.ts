@@ -18,6 +18,11 @@ export const TOOL_HOOK: unique symbol = Symbol.for('tsamba.made-kernel') as neve
 
 type Hooked = { readonly [TOOL_HOOK]?: ((view: ToolView) => void) | undefined };
 
+/** Whether a tool has loaded this program. */
+export function isShownToTool(): boolean {
+  return (globalThis as Hooked)[TOOL_HOOK] !== undefined;
+}
+
 /** Shows a kernel to the tool that has loaded this program, if there is one. */
 export function showToTool(view: () => ToolView): void {
   const hook = (globalThis as Hooked)[TOOL_HOOK];
