@@ -7,6 +7,7 @@
 import { ABSENCE } from './absence.ts';
 import { FRONT } from './frontend.ts';
 import { INTERIOR } from './interior.ts';
+import { LADDERS } from './ladders.ts';
 import { LANES } from './lanes.ts';
 import { LANGUAGE } from './language.ts';
 import { LAYOUT } from './layout.ts';
@@ -52,6 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', WASM),
   ...under('compiler/render/wasm/', INTERIOR),
   ...under('compiler/render/wasm/', ROW_SUMS),
+  ...under('compiler/render/wasm/', LADDERS),
   ...under('compiler/', MATH),
   ...under('compiler/', LANES),
   ...under('compiler/', STRIDES),

@@ -6,7 +6,7 @@
  * lanes of an 8-byte type; what fits may be kept in lanes of 8 or 16 bits (`widths`). Scalar code is the same code with every
  * shape forced to U and one lane.
  */
-import type { ArraySym, Check, Expr, Kernel, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import type { ArraySym, Check, Expr, Kernel, Label, Stmt, ValueType, Var } from '../../ir/ops.ts';
 import type { LaneBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
 import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
@@ -14,6 +14,7 @@ import type { BranchTarget, FunctionBuilder, Local, WasmType } from './assembler
 import type { Helpers } from './helpers.ts';
 import type { LaneFacts } from './lane-facts.ts';
 import type { WasmVariant } from './module.ts';
+import type { Scan } from './prefix-ladders.ts';
 import type { Ranges } from './ranges.ts';
 import type { Rows } from './row-sums.ts';
 import type { ScratchLayout } from './scratch.ts';
@@ -100,6 +101,8 @@ export interface Gen {
   readonly parallel: Map<Stmt, number>;
   /** Arrays: regions that store to them run their items from the last to the first. See `barrier-fusion.ts`. */
   readonly downwards: ReadonlySet<ArraySym>;
+  /** Loops of first threads that are passes over shared arrays. See `scan-rows.ts`. */
+  readonly scans: ReadonlyMap<Label, Scan>;
   /** In scalar code, loops whose rounds may be lanes. */
   readonly rows: Rows | undefined;
   /** For each `uniform` of the region: whether an item has been there, and the value that it found. */

@@ -22,6 +22,7 @@ import { type Lanes, lanesFor, lanesOfRounds } from './lane-count.ts';
 import { LaneFacts } from './lane-facts.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
+import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { loopsInRows, rowSums } from './row-sums.ts';
@@ -34,11 +35,12 @@ import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (source, variant) => {
-  const fused = runAnalysing('fuse barriers', source, (k) => fuseBarriers(k, variant.block));
-  const { kernel, downwards } = fused;
+  const ladders = runAnalysing('recognise ladders', source, (k) => recogniseLadders(k, variant.block));
+  const { kernel, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) => fuseBarriers(k, variant.block));
+  const known = { downwards, scans: ladders.scans };
   const lanes = lanesFor(kernel, variant);
   try {
-    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, downwards);
+    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, known);
     const warps = warpLanes(kernel, variant) !== undefined;
     const split = (several: boolean): FullRounds =>
       runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
@@ -46,23 +48,26 @@ export const renderWasm: RenderWasm = (source, variant) => {
     // Engines load all that several rounds need before anything is computed: eight lanes of 8 bytes are more than registers hold.
     const inRows = warps || lanes < 8 ? lanes : 8;
     const regions = inRowOrder(rounds, variant, inRows);
-    if (regions !== undefined) return write(regions, variant, inRows, downwards);
+    if (regions !== undefined) return write(regions, variant, inRows, known);
     const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
     const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
-    return render(plain, variant, wider ?? lanes, downwards);
+    return render(plain, variant, wider ?? lanes, known);
   } catch (error) {
-    if (error instanceof ScalarOnly) return render(kernel, variant, 1, downwards);
+    if (error instanceof ScalarOnly) return render(kernel, variant, 1, known);
     throw error;
   }
 };
 
-function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, downwards: Gen['downwards']): WasmModule {
+/** What is known of a kernel's regions. */
+type Known = Pick<Gen, 'downwards' | 'scans'>;
+
+function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, known: Known): WasmModule {
   const ahead = lanes === 1 && variant.quick !== true;
   const source = ahead ? runPass({ name: 'ask ahead', run: (k) => askAhead(k, rowSums(k).rows) }, kernel) : kernel;
-  return write(regionsOf(source, variant, lanes), variant, lanes, downwards);
+  return write(regionsOf(source, variant, lanes), variant, lanes, known);
 }
 
-function write(regions: Regions, variant: WasmVariant, lanes: Lanes, downwards: Gen['downwards']): WasmModule {
+function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Known): WasmModule {
   const { kernel } = regions;
   const warps = warpsOf(kernel, variant, lanes);
   const laneFacts = new LaneFacts(kernel, regions.uniformity, lanes);
@@ -122,7 +127,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, downwards: 
     eliminated: eliminatedChecks(kernel, variant.block, ranges),
     hoisted: new Set(),
     parallel: new Map(),
-    downwards,
+    ...known,
     rows: lanes === 1 ? rowSums(kernel) : undefined,
     firstSeen: new Map(),
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),

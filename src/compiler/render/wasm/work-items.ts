@@ -20,6 +20,7 @@ import { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
 import { withSteady } from './row-steady.ts';
+import { emitScan, scanOf } from './scan-rows.ts';
 import { withFirst, withMask, withRare } from './scope.ts';
 import {
   accumulate,
@@ -156,6 +157,11 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
     else eachRow(g, () => emitRow(g, own, start, end));
   };
+  const scan = scanOf(g, node.body);
+  if (scan !== undefined) {
+    emitScan(g, scan);
+    return;
+  }
   watchUniforms(g, node);
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
