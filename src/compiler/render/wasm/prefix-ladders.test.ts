@@ -38,6 +38,12 @@ interface Twist {
   readonly length?: number;
   /** Leaves out a barrier of the round. */
   readonly without?: number;
+  /** Which threads have a partner. */
+  readonly has?: (step: Expr) => Expr;
+  /** How far what is asked of a partner is from where it is. */
+  readonly asked?: number;
+  /** What the others store. */
+  readonly lost?: number;
   readonly tail?: (parts: Parts) => readonly Stmt[];
   readonly value?: (sum: Expr) => Expr;
 }
@@ -59,17 +65,17 @@ const NOTHING: Record<Elem, Partial<Record<BinaryOp, number>>> = {
 function ladder({ width, elem, fn, down, first, way }: Form, twist: Twist = {}): Kernel {
   const b = new ir.KernelBuilder('ladder');
   const [x, out] = [b.global(elem, 'x'), b.global(elem, 'out')];
-  const { from = 1, to = width, apart = 0, off = 0, length = width + first, without } = twist;
+  const { from = 1, to = width, apart = 0, off = 0, asked = 0, length = width + first, without } = twist;
   const s = b.shared(elem, 's', length);
   const [step, other, mine] = [b.variable('i32', 'step'), b.variable(elem, 'other'), b.variable(elem, 'mine')];
   const label = b.label();
   const own = add(t, i32(first));
   const far = add(read(step), i32(apart));
   const partner = add(down ? add(t, far) : sub(t, far), i32(first));
-  const has = down ? ir.lt(add(t, read(step)), i32(width - off)) : ir.ge(t, add(read(step), i32(off)));
-  const extent = { checks: [] as { index: Expr; extent: Expr; axis: number }[] };
-  const at = (index: Expr): Expr =>
-    ir.load(ir.at(s, index, { checks: [...extent.checks, { index, extent: i32(length), axis: 0 }] }));
+  const usual = down ? ir.lt(add(t, read(step)), i32(width - off)) : ir.ge(t, add(read(step), i32(off)));
+  const has = twist.has?.(read(step)) ?? usual;
+  const at = (index: Expr, beside = 0): Expr =>
+    ir.load(ir.at(s, index, { checks: [{ index: add(index, i32(beside)), extent: i32(length), axis: 0 }] }));
   const put = (value: Expr): Stmt =>
     ir.store(ir.at(s, own, { checks: [{ index: own, extent: i32(length), axis: 0 }] }), value);
   const join = (a: Expr, c: Expr): Expr => (twist.value ?? ((e: Expr) => e))(ir.binary(fn, a, c));
@@ -77,15 +83,19 @@ function ladder({ width, elem, fn, down, first, way }: Form, twist: Twist = {}):
   const parts: Parts = { s, own, step, other, mine };
   const ways: Record<Form['way'], () => Stmt[]> = {
     choose: () => [
-      ifElse(has, [ir.assign(other, at(partner))], [ir.assign(other, none)]),
+      ifElse(has, [ir.assign(other, at(partner, asked))], [ir.assign(other, none)]),
       ir.barrier(),
       put(join(at(own), read(other))),
       ir.barrier(),
     ],
     guard: () => [
-      ifElse(has, [ir.assign(other, at(partner))]),
+      ifElse(has, [ir.assign(other, at(partner, asked))]),
       ir.barrier(),
-      ifElse(has, [put(join(read(other), at(own)))]),
+      ifElse(
+        has,
+        [put(join(read(other), at(own)))],
+        twist.lost === undefined ? [] : [put(ir.constant(elem, twist.lost))],
+      ),
       ir.barrier(),
     ],
     keep: () => [
@@ -186,6 +196,20 @@ it('hold for as many rounds as reach all', () => {
   }
 });
 
+it('hold whatever tells threads with a partner', () => {
+  const guards: ((step: Expr) => Expr)[] = [
+    (step) => ir.compare('gt', t, sub(step, i32(1))),
+    (step) => ir.compare('le', step, t),
+    (step) => ir.not(ir.lt(t, step)),
+    (step) => ir.ge(sub(t, step), i32(0)),
+  ];
+  for (const has of guards) {
+    const k = ladder({ ...PLAIN, way: 'guard' }, { has });
+    expect(found(k, 32)).toBe(1);
+    run(k, 32, 'i32');
+  }
+});
+
 describe('are none', () => {
   it.each<[string, Partial<Form>, Twist]>([
     ['where floats add up', { elem: 'f32', fn: 'add' }, {}],
@@ -206,6 +230,10 @@ describe('are none', () => {
       { tail: ({ s, own, other }) => [ir.store(ir.at(s, own), read(other)), ir.barrier()] },
     ],
     ['where no barrier parts loads from stores', {}, { without: 0 }],
+    ['where no barrier parts loads from stores behind another one', { way: 'other' }, { without: 1 }],
+    ['where threads without a partner store something', { way: 'guard' }, { lost: 7 }],
+    ['where checks ask for something else', { first: 4 }, { asked: 1 }],
+    ['where threads have a partner from the next one on', { first: 4 }, { has: (step) => ir.compare('gt', t, step) }],
     ['where no barrier parts rounds', {}, { without: 1 }],
   ])('%s', (_, form, twist) => {
     for (const down of [false, true]) {
