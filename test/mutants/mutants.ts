@@ -5,6 +5,7 @@
  */
 
 import { ABSENCE } from './absence.ts';
+import { COUNTERS } from './counters.ts';
 import { FRONT } from './frontend.ts';
 import { INTERIOR } from './interior.ts';
 import { LADDERS } from './ladders.ts';
@@ -54,6 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/render/wasm/', INTERIOR),
   ...under('compiler/render/wasm/', ROW_SUMS),
   ...under('compiler/render/wasm/', LADDERS),
+  ...under('compiler/render/wasm/', COUNTERS),
   ...under('compiler/', MATH),
   ...under('compiler/', LANES),
   ...under('compiler/', STRIDES),

@@ -22,7 +22,17 @@ import type { Local } from './assembler.ts';
 import { laneByLaneOperand } from './convert.ts';
 import { evaluator, scalar } from './expr.ts';
 import { loadWithin } from './fuse.ts';
-import { addressType, type Gen, isWide, partCount, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
+import {
+  addressType,
+  type Counted,
+  type Gen,
+  isWide,
+  partCount,
+  shapeOf,
+  varLocals,
+  varShape,
+  wasmType,
+} from './gen.ts';
 import { forActiveLanes, scalarLoad } from './memory.ts';
 import type { MemoryOp, PlainOp } from './opcodes.ts';
 import { compareOp, type Push, pushConst, scalarBinary } from './scalar.ts';
@@ -139,39 +149,68 @@ function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: 
 /** What lanes that are not active add to the others: nothing. */
 const NEUTRAL: Partial<Record<AtomicOp, number>> = { add: 0, sub: 0, or: 0, xor: 0, and: -1 };
 
+/** Whether the order of such operations cannot be told. */
+export function isCounted({ fn, mem: { elem }, result }: Stmt & { op: 'atomic' }): boolean {
+  if (result !== undefined || (elem !== 'i32' && elem !== 'u32')) return false;
+  return NEUTRAL[fn] !== undefined || fn === 'min' || fn === 'max';
+}
+
 /**
  * Whether all lanes change one integer, in a way whose order nobody can tell, and none asks what it was: then the lanes are put together
  * first, and memory is changed once. Counters are such.
  */
 export function isJoint(g: Gen, s: Stmt & { op: 'atomic' }): boolean {
-  if (g.lanes === 1 || s.result !== undefined || s.mem.array.space === 'local') return false;
-  const { elem, index } = s.mem;
-  if ((elem !== 'i32' && elem !== 'u32') || (shapeOf(g, index) !== 'G' && shapeOf(g, index) !== 'U')) return false;
-  return NEUTRAL[s.fn] !== undefined || s.fn === 'min' || s.fn === 'max';
+  if (g.lanes === 1 || s.mem.array.space === 'local' || !isCounted(s)) return false;
+  const shape = shapeOf(g, s.mem.index);
+  return shape === 'G' || shape === 'U';
+}
+
+/** What changes nothing. */
+export function neutralOf({ fn, mem }: Counted): number {
+  const unsigned = mem.elem === 'u32';
+  return NEUTRAL[fn] ?? (fn === 'min' ? (unsigned ? -1 : 2 ** 31 - 1) : unsigned ? 0 : -(2 ** 31));
 }
 
 function emitJoint(g: Gen, s: Stmt & { op: 'atomic' }): void {
   const { f } = g;
-  const [total, address, old] = [f.temp('i32'), f.temp(addressType(g)), f.temp('i32')];
+  const total = f.temp('i32');
   pushJoint(g, s);
   f.set(total);
-  const offset = pushAddress(g, s.mem);
+  put(g, s, () => f.get(total));
+  f.release('i32', total);
+}
+
+/** Changes memory by a number, which `push` pushes each time. */
+function put(g: Gen, { fn, mem }: Counted, push: Push): void {
+  const { f } = g;
+  const [address, old] = [f.temp(addressType(g)), f.temp('i32')];
+  const offset = pushAddress(g, mem);
   f.set(address);
-  const at: Place = { elem: s.mem.elem, type: widen(s.mem.elem), address, offset };
-  const operands = [(): void => f.get(total)];
-  if (g.variant.concurrent && s.mem.array.space === 'global') contended(g, s.fn, at, operands, old);
-  else alone(g, s.fn, at, operands, old);
-  f.release('i32', total, old);
+  const at: Place = { elem: mem.elem, type: widen(mem.elem), address, offset };
+  if (g.variant.concurrent && mem.array.space === 'global') contended(g, fn, at, [push], old);
+  else alone(g, fn, at, [push], old);
+  f.release('i32', old);
   f.release(addressType(g), address);
 }
 
+/** Changes memory by what all lanes of a vector do together. */
+export function putJoined(g: Gen, of: Counted, push: Push): void {
+  const { f } = g;
+  const total = f.temp('i32');
+  push();
+  acrossLanes(g, of);
+  f.set(total);
+  put(g, of, () => f.get(total));
+  f.release('i32', total);
+}
+
 /** Pushes what all active lanes do together. */
-function pushJoint(g: Gen, { fn, args, mem }: Stmt & { op: 'atomic' }): void {
+function pushJoint(g: Gen, s: Stmt & { op: 'atomic' }): void {
   const { f, mask } = g;
-  const value = args[0] as Expr;
+  const value = s.args[0] as Expr;
   const same = shapeOf(g, value) === 'G' || shapeOf(g, value) === 'U';
-  const counts = fn === 'add' || fn === 'sub';
-  if (same && !(fn === 'xor' || (counts && mask !== null && g.lanes > 32))) {
+  const counts = isSum(s);
+  if (same && !(s.fn === 'xor' || (counts && mask !== null && g.lanes > 32))) {
     scalar(g, value);
     if (!counts) return;
     if (mask === null) f.i32(g.lanes);
@@ -188,27 +227,58 @@ function pushJoint(g: Gen, { fn, args, mem }: Stmt & { op: 'atomic' }): void {
     f.op('i32.mul');
     return;
   }
-  const unsigned = mem.elem === 'u32';
-  const join = (): void => {
-    if (fn === 'min' || fn === 'max') f.op(`i32x4.${fn}_${unsigned ? 'u' : 's'}`);
-    else f.op(counts ? 'i32x4.add' : (`v128.${fn}` as 'v128.or'));
-  };
-  const neutral = NEUTRAL[fn] ?? (fn === 'min' ? (unsigned ? -1 : 2 ** 31 - 1) : unsigned ? 0 : -(2 ** 31));
-  for (let p = 0; p < g.lanes / 4; p++) {
+  pushJoined(g, s);
+  acrossLanes(g, s);
+}
+
+const isSum = ({ fn }: Counted): boolean => fn === 'add' || fn === 'sub';
+
+/** Puts two vectors together. */
+function join(g: Gen, of: Counted): void {
+  g.f.op(joinOf(of));
+}
+
+/** What puts vectors together. */
+export function joinOf(of: Counted): PlainOp {
+  if (of.fn === 'min' || of.fn === 'max') return `i32x4.${of.fn}_${of.mem.elem === 'u32' ? 'u' : 's'}`;
+  return isSum(of) ? 'i32x4.add' : (`v128.${of.fn}` as PlainOp);
+}
+
+/** Pushes a vector of what active lanes do: each four lanes beside the other four are put together. */
+export function pushJoined(g: Gen, s: Stmt & { op: 'atomic' }): void {
+  const { f, mask } = g;
+  const value = s.args[0] as Expr;
+  const parts = g.lanes / 4;
+  if (mask !== null && isSum(s) && value.op === 'const' && Number(value.value) === 1) {
+    // A lane of the mask is -1.
+    for (const [p, local] of mask.parts.entries()) {
+      f.get(local);
+      if (p > 0) f.op('i32x4.add');
+    }
+    f.op('i32x4.neg');
+    return;
+  }
+  const neutral = neutralOf(s);
+  for (let p = 0; p < parts; p++) {
     evaluator(g).part(value, p);
     if (mask !== null) {
       f.v128([neutral, neutral, neutral, neutral]);
       f.get(mask.parts[p] ?? 0);
       f.op('v128.bitselect');
     }
-    if (p > 0) join();
+    if (p > 0) join(g, s);
   }
+}
+
+/** Stack: a vector; what its lanes do together. */
+function acrossLanes(g: Gen, of: Counted): void {
+  const { f } = g;
   const joined = f.temp('v128');
   for (const by of [8, 4]) {
     f.tee(joined);
     f.get(joined, joined);
     f.shuffle(Array.from({ length: 16 }, (_, i) => (i + by) % 16));
-    join();
+    join(g, of);
   }
   f.lane('i32x4.extract_lane', 0);
   f.release('v128', joined);

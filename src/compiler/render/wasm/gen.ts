@@ -42,6 +42,16 @@ export interface Kept {
   splat?: Local;
 }
 
+/** An operation on integers of 32 bits whose order nobody can tell, and which does not ask what was there. */
+export type Counted = Pick<Stmt & { op: 'atomic' }, 'fn' | 'mem'>;
+
+/** An element of a shared array and the vector that holds what lanes have done to it: see `counters.ts`. */
+export interface Counter {
+  readonly of: Counted;
+  readonly place: number;
+  readonly local: Local;
+}
+
 /** Thrown where scalar code does better, or alone can do what the kernel asks; the renderer then starts again with one lane. */
 export class ScalarOnly extends Error {}
 
@@ -121,6 +131,8 @@ export interface Gen {
   readonly rare: boolean;
   /** Whether this is scalar code of the item beside the one that is noted: see `pairs.ts`. */
   readonly second: boolean;
+  /** Counters of the region that are in registers. */
+  readonly counters: readonly Counter[];
   /** The active lanes; null: all. */
   readonly mask: Mask | null;
   /** How fast things change, for address arithmetic: see `ranking`. */

@@ -137,6 +137,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     loopDepth: 0,
     rare: false,
     second: false,
+    counters: [],
     mask: null,
     rank: ranking(kernel.body),
   };

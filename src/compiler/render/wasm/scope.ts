@@ -1,6 +1,6 @@
 /**
  * What holds for a stretch of the code that is being written, and for that alone: the active lanes, the checks that need not be
- * made, how deep in loops it is, whether it is a vector's code and where in its row that lies, whether few vectors come there, and which of two items it is for. `Gen` shows them; only these functions set them, and put them back.
+ * made, how deep in loops it is, whether it is a vector's code and where in its row that lies, whether few vectors come there, which of two items it is for, and which counters are in registers. `Gen` shows them; only these functions set them, and put them back.
  */
 import type { Check } from '../../ir/ops.ts';
 import type { Local } from './assembler.ts';
@@ -9,6 +9,7 @@ import type { Gen, Mask } from './gen.ts';
 type Scoped = Pick<
   Gen,
   | 'at'
+  | 'counters'
   | 'first'
   | 'hoisted'
   | 'laneFacts'
@@ -28,6 +29,11 @@ type Scoped = Pick<
 /** Writes code with other lanes active; null: all. */
 export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
   withState(g, { mask }, body);
+}
+
+/** Writes a region whose counters are in registers. */
+export function withCounters(g: Gen, counters: Gen['counters'], body: () => void): void {
+  withState(g, { counters }, body);
 }
 
 /** Writes code in which these checks have been made for all the work items that it runs. */
@@ -75,10 +81,25 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity } = g;
+  const { at, counters, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity } =
+    g;
   const { vars, warps, widths } = g;
   Object.assign(g, state);
   body();
-  const before = { at, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity };
+  const before = {
+    at,
+    counters,
+    first,
+    hoisted,
+    laneFacts,
+    lanes,
+    loopDepth,
+    mask,
+    rare,
+    second,
+    shapes,
+    shift,
+    uniformity,
+  };
   Object.assign(g, { ...before, vars, warps, widths } satisfies Scoped);
 }

@@ -7,6 +7,7 @@ import { exprParts, hasLoad, someStmt, stmtExprs } from '../../ir/passes/walk.ts
 import { emitAtomic, indexLoad, isJoint } from './atomics.ts';
 import { isBlended } from './blended.ts';
 import { emitTrap } from './checks.ts';
+import { counterOf, emitCounted } from './counters.ts';
 import { lanesPart, part, pushFirstLane, restrict, scalar } from './expr.ts';
 import { type Gen, isVector, type Mask, varBits, varLocals, varShape } from './gen.ts';
 import { emitRecordStores, MOST_MEMBERS, recordStores } from './interleave.ts';
@@ -178,6 +179,10 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
 /** Most often all lanes are on, even where there is a mask; then they need not be asked one by one. */
 function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
   const { f, mask } = g;
+  if (counterOf(g, s) !== undefined) {
+    withPrepared(g, s.args, [], () => emitCounted(g, s));
+    return;
+  }
   const prepared = (): void => {
     const apart = indexLoad(g, s);
     withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s, apart), apart);
@@ -287,7 +292,7 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     return;
   }
   // Where all lanes are on, most often all lanes agree: then the first part is run as if there were no mask.
-  const blended = isBlended(g, s, (x) => isHarmless(g, x), isCheap);
+  const blended = isBlended(g, s, (x) => isHarmless(g, x), isCheap) || isCounting(g, s);
   const counts = s.then.every((x) => x.op === 'atomic' && isJoint(g, x) && x.args.every((e) => !hasLoad(e)));
   const copies = outer === null && !g.rare && !blended && !counts && touchesMemory(s.then) && isWorthCopying(s.then);
   const whole = copies ? f.block() : undefined;
@@ -326,6 +331,12 @@ function emitIf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): void {
     });
   }
   if (whole !== undefined) f.end();
+}
+
+/** Whether nothing happens but that counters in registers are changed. */
+function isCounting(g: Gen, s: Stmt & { op: 'if' }): boolean {
+  const counts = (x: Stmt): boolean => x.op === 'atomic' && counterOf(g, x) !== undefined && x.args.every(isCheap);
+  return s.else.length === 0 && s.then.length <= 2 && s.then.every(counts);
 }
 
 /** Each branch under its mask, but for the stores: what they store is blended, and stored once. */

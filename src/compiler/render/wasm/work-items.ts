@@ -12,6 +12,7 @@ import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
+import { withCountersOf } from './counters.ts';
 import { lanesFrom, scalar } from './expr.ts';
 import { type Gen, wasmType } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
@@ -123,6 +124,15 @@ const MANY = 8;
 const SHORT = 80;
 
 function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
+  const scan = scanOf(g, node.body);
+  if (scan !== undefined) {
+    emitScan(g, scan);
+    return;
+  }
+  withCountersOf(g, node, () => emitLoop(g, regions, node));
+}
+
+function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const { f } = g;
   const total = node.reduce === undefined ? undefined : f.temp('i32');
   if (total !== undefined) {
@@ -157,11 +167,6 @@ function emitItems(g: Gen, regions: Regions, node: WorkItemLoop): void {
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
     else eachRow(g, () => emitRow(g, own, start, end));
   };
-  const scan = scanOf(g, node.body);
-  if (scan !== undefined) {
-    emitScan(g, scan);
-    return;
-  }
   watchUniforms(g, node);
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
