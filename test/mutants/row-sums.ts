@@ -73,7 +73,7 @@ const STRIDED: readonly Row[] = (
     ['strided-rows', "f.op('i32.rem_u', 'i32.sub');", "f.op('i32.rem_u', 'i32.add');", 'the first item is another one'],
     [
       'strided-rows',
-      'conjuncts(guard.cond).filter((e) => e !== without);',
+      'conjuncts(guard.cond).filter((e) => e !== part);',
       '[] as Expr[];',
       'what else guards an item is forgotten',
     ],
@@ -83,6 +83,13 @@ const STRIDED: readonly Row[] = (
       '',
       'the last items of a row are left out',
     ],
+    [
+      'strided-rows',
+      "return (shape === 'U' || shape === 'G') && inTerms(e) !== undefined;",
+      'return inTerms(e) !== undefined;',
+      'guards of items are asked of the first of a row',
+    ],
+    ['strided-rows', 'f.get(first);\n  f.set(x);', '', 'a vector begins where the one before found its last item'],
     ['work-items', 'f.i32(g.shift);', 'f.i32(0);', 'faults are told of the first of several items'],
     ['address', 'return Math.imul(g.shift ?? 0, factor);', 'return 0;', "several items have the first one's elements"],
   ] as const

@@ -22,6 +22,8 @@ export interface Strided {
   readonly rest: Expr;
   /** Whether the remainder is a mask, which has no sign. */
   readonly masked: boolean;
+  /** What holds for all items of a row, or none does anything. */
+  readonly when: Expr | undefined;
   /** What such an item does. */
   readonly body: readonly Stmt[];
 }
@@ -58,16 +60,27 @@ export function stridedRows(g: Gen, { body, loads, saves, reduce }: WorkItemLoop
     if (found === undefined) continue;
     const [place, rest] = [inTerms(found.place), inTerms(found.rest)];
     if (place === undefined || rest === undefined || !isForOne(guard.then, shared)) continue;
-    if (found.step >= FAR || (isInPlace(guard.then) && codeSize(guard.then, LARGEST) < LARGEST))
-      return { ...found, place, rest, body: [...body.slice(0, -1), ...guarded(guard, part)] };
+    if (found.step >= FAR || (isInPlace(guard.then) && codeSize(guard.then, LARGEST) < LARGEST)) {
+      const others = conjuncts(guard.cond).filter((e) => e !== part);
+      const [common, own] = [true, false].map((isSame) => others.filter((e) => isForAll(g, e, inTerms) === isSame));
+      const when = common
+        ?.map((e) => inTerms(e) ?? e)
+        .reduce<Expr | undefined>((all, e) => (all ? and(all, e) : e), undefined);
+      return { ...found, place, rest, when, body: [...body.slice(0, -1), ...guarded(guard, own ?? [])] };
+    }
   }
   return undefined;
 }
 
-/** What is guarded, without that part of the guard. */
-function guarded(guard: Stmt & { op: 'if' }, without: Expr): readonly Stmt[] {
-  const others = conjuncts(guard.cond).filter((e) => e !== without);
-  return others.length === 0 ? guard.then : [{ ...guard, cond: others.reduce(and) }];
+/** Whether a part of a guard is the same for all items of a row. */
+function isForAll(g: Gen, e: Expr, inTerms: (e: Expr) => Expr | undefined): boolean {
+  const shape = shapeOf(g, e);
+  return (shape === 'U' || shape === 'G') && inTerms(e) !== undefined;
+}
+
+/** What is guarded, behind what is left of the guard. */
+function guarded(guard: Stmt & { op: 'if' }, conds: readonly Expr[]): readonly Stmt[] {
+  return conds.length === 0 ? guard.then : [{ ...guard, cond: conds.reduce(and) }];
 }
 
 function codeSizeOf(e: Expr): number {
@@ -77,7 +90,7 @@ function codeSizeOf(e: Expr): number {
 }
 
 /** `a % m === r`, `(a & (m - 1)) === r` of an a that goes up by ones along the row, and an r that is the same for all of it. */
-function congruence(g: Gen, e: Expr): Omit<Strided, 'body'> | undefined {
+function congruence(g: Gen, e: Expr): Omit<Strided, 'body' | 'when'> | undefined {
   if (e.op !== 'compare' || (e.fn !== 'eq' && e.fn !== 'ne')) return undefined;
   for (const [left, right] of [
     [e.a, e.b],
@@ -127,7 +140,7 @@ function isInPlace(list: readonly Stmt[]): boolean {
 }
 
 /** The size of items that are written one after another, and of how many rows are no more than that. */
-const TOGETHER = 800;
+const TOGETHER = 1100;
 const MOST = 16;
 
 /** Runs a row: `item` writes an item that does something, `otherwise` the row as vectors. */
@@ -140,14 +153,25 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
   f.set(x);
   pushKnown(g, strided);
   f.if();
+  if (strided.when !== undefined) {
+    scalar(g, strided.when);
+    f.if();
+  }
   pushFirst(g, strided);
   f.set(x);
   const one = (shift: number): void =>
     withinLoop(g, () => withShift(g, shift, () => withOneLane(g, ownVariables(g), item)));
   const size = Math.max(1, codeSize(strided.body, TOGETHER));
-  const together = Math.max(1, Math.min(MOST, Math.floor(width / step), Math.floor(TOGETHER / size)));
+  const items = Math.max(1, Math.floor(width / step));
+  const most = Math.max(1, Math.min(MOST, Math.floor(TOGETHER / size)));
+  // As often as needed, and then as many each time.
+  const together = Math.ceil(items / Math.ceil(items / most));
   /** Runs so many items at a time, for as long as there are as many. */
   const run = (count: number): void => {
+    if (count * step === width) {
+      for (let k = 0; k < count; k++) one(k * step);
+      return;
+    }
     f.get(x);
     f.i32(width - (count - 1) * step);
     f.op('i32.lt_s');
@@ -166,6 +190,38 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
   };
   run(together);
   if (together > 1 && width !== together * step) run(1);
+  if (strided.when !== undefined) f.end();
+  f.else();
+  otherwise();
+  f.end();
+}
+
+/** Runs the items of one vector by themselves: those of a row that is at an edge elsewhere. */
+export function emitStridedVector(g: Gen, strided: Strided, item: () => void, otherwise: () => void): void {
+  const { f, at, lanes } = g;
+  const { step } = strided;
+  const [x] = at.thread;
+  if (lanes % step !== 0 || codeSize(strided.body, TOGETHER) * (lanes / step) > TOGETHER) {
+    otherwise();
+    return;
+  }
+  pushKnown(g, strided);
+  f.if();
+  if (strided.when !== undefined) {
+    scalar(g, strided.when);
+    f.if();
+  }
+  const first = f.temp('i32');
+  f.get(x);
+  f.tee(first);
+  pushFirst(g, strided);
+  f.op('i32.add');
+  f.set(x);
+  for (let k = 0; k < lanes; k += step) withShift(g, k, () => withOneLane(g, ownVariables(g), item));
+  f.get(first);
+  f.set(x);
+  f.release('i32', first);
+  if (strided.when !== undefined) f.end();
   f.else();
   otherwise();
   f.end();

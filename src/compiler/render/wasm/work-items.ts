@@ -33,7 +33,7 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
-import { emitStrided, stridedRows } from './strided-rows.ts';
+import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -148,15 +148,15 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     if (node.reduce !== undefined && total !== undefined) accumulate(g, node.reduce, total);
     for (const v of node.saves) saveSlots(g, v);
   };
+  const oneOf = (strided: Strided) => (): void => {
+    setItem(g);
+    start();
+    emitList(g, strided.body);
+  };
   const rows = (own: WorkItemLoop): void => {
-    const strided = stridedRows(g, own);
+    const strided = stridedRows(g, { ...own, body: mergeGuards(own.body) });
     if (strided !== undefined) {
-      const item = (): void => {
-        setItem(g);
-        start();
-        emitList(g, strided.body);
-      };
-      eachRow(g, () => emitStrided(g, strided, item, () => emitRow(g, own, start, end)));
+      eachRow(g, () => emitStrided(g, strided, oneOf(strided), () => emitRow(g, own, start, end)));
       return;
     }
     const peeled = peel(g, own);
@@ -184,7 +184,10 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     if (!always) {
       f.else();
       const peeled = peel(g, node);
-      eachRow(g, () => edgeRow(g, node, peeled, interior, start, end));
+      const strided = stridedRows(g, { ...inside, body: mergeGuards(inside.body) });
+      const few = (otherwise: () => void): void =>
+        strided === undefined ? otherwise() : emitStridedVector(g, strided, oneOf(strided), otherwise);
+      eachRow(g, () => edgeRow(g, node, peeled, interior, few, start, end));
       f.end();
     }
   }
@@ -450,12 +453,13 @@ function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): 
   if (row !== undefined) f.end();
 }
 
-/** A row of a block that is at an edge somewhere: vectors that are at none do what those of interior blocks do. */
+/** A row of a block that is at an edge somewhere: vectors that are at none do what those of interior blocks do, as `inside` writes it, or else as vectors. */
 function edgeRow(
   g: Gen,
   node: WorkItemLoop,
   n: PeeledGuard | undefined,
   interior: Interior,
+  inside: (otherwise: () => void) => void,
   start: () => void,
   end: () => void,
 ): void {
@@ -510,7 +514,7 @@ function edgeRow(
   scalar(g, interior.holdsForVector);
   f.op('i32.and', 'i32.eqz');
   f.brIf(general);
-  unmasked(g, item(interior.body), end);
+  inside(() => unmasked(g, item(interior.body), end));
   f.br(next);
   f.end();
   withRare(g, () => {
