@@ -146,6 +146,8 @@ it('are read and stored where they are', () => {
         ]),
       ];
     },
+    // What comes last stays.
+    ({ s, x }) => [ifElse(ir.eq(t, i32(5)), [ir.atomic('exch', ir.at(s, i32(2)), [x])])],
     // Two operations on one element.
     ({ s, x }) => [ifElse(ir.eq(t, i32(5)), [one(s, 2), ir.atomic('min', ir.at(s, i32(2)), [x]), one(s, 2)])],
   ];
