@@ -66,6 +66,44 @@ it.each([
     'what closes over a constant',
     `function run(n) { const k = n + 1; if (n > 1)/*- { const f = () => k + ${LONG}; return f() + f(); }-*/ return k; }`,
   ],
+  ['what writes a variable', `function run(n) { let m = 0; if (n > 1)/*- { m = n + ${LONG}; }-*/ return m; }`],
+  [
+    'what writes variables',
+    `function run(n) { let m = 0; let k = 1; if (n > 1)/*- { m = n + ${LONG}; k += n; if (n > 2) m += m; }-*/ return [m, k].join(); }`,
+  ],
+  [
+    'what writes a variable that is not read any more',
+    `function run(n) { let m = 0; if (n < 2) return n;/*- m = n + ${LONG}; if (n > 2) { m += m; } return m;-*/ }`,
+  ],
+  [
+    'what writes the counter of a loop',
+    `function run(n) { let s = ''; for (let k = 0; k < 9; k++) { if (k === n)/*- { k += 2; s = s + k + ${LONG}; }-*/ s += k; } return s; }`,
+  ],
+  ['what returns now and then', `function run(n) { if (n > 1)/*- { if (n === 2) return n + ${LONG}; }-*/ return n; }`],
+  [
+    'what returns nothing now and then',
+    `let m = []; function far(n) { if (n > 1)/*- { m.push(${LONG}); if (n === 2) return; m.push(n); }-*/ m.push(0); } function run(n) { far(n); return m.join(); }`,
+  ],
+  [
+    'what returns undefined, and goes on',
+    `const is = (n) => n === 2; function far(n) { if (n > 1)/*- { if (is(n)) return (${LONG}, undefined); }-*/ return n; } function run(n) { return String(far(n)); }`,
+  ],
+  [
+    'what leaves a loop',
+    `function run(n) { let s = 0; for (const k of [0, 1, 2, 3]) { s += k; if (k === n)/*- { Object.assign({}, { text: ${LONG} }); if (k > 1) break; }-*/ } return s; }`,
+  ],
+  [
+    'what leaves in several ways',
+    `function run(n) { let s = ''; out: for (const k of [0, 1, 2, 3]) { for (const l of [0, 1, 2, 3]) { if (k + l > 2)/*- { const t = k * l + ${LONG}; if (l === n) continue out; if (t.length > 90) continue; if (k === 3) break out; if (k + l === n + 3) return t + s; if (l === 3) break; }-*/ s += l; } } return s; }`,
+  ],
+  [
+    'a case of a switch',
+    `function run(n) { let s = 0; switch (n) { case 2:/*- if (String(n + ${LONG}).length > 3) break; return n;-*/ case 3: s = 7; break; } return s; }`,
+  ],
+  [
+    'what calls functions beside it',
+    `function run(n) { const even = (k) => k === 0 ? true :/*-odd(k - 1, [n, ${LONG}])-*/; const odd = (k) => k === 0 ? false : even(k - 1); return even(n); }`,
+  ],
 ])('takes out %s', (_, marked) => {
   const program = marked.replaceAll(/\/\*-|-\*\//g, '');
   const result = divided(marked);
@@ -75,11 +113,18 @@ it.each([
 });
 
 it.each([
-  ['writes a variable outside', `function run(n) { let m = 0; if (n > 1)/*- { m = n + ${LONG}; }-*/ return m; }`],
   ['writes a variable of the module', `let m = 0; function run(n) { if (n > 1)/*- { m = n + ${LONG}; }-*/ return m; }`],
   [
     'reads what another function changes meanwhile',
     `function run(n) { let m = 0; const next = () => { m++; }; if (n > 1)/*- { next(); return m + ${LONG}; }-*/ return m; }`,
+  ],
+  [
+    'writes what another function reads',
+    `function run(n) { let m = 0; const read = () => m; if (n > 1)/*- { m = n + ${LONG}; m += read(); }-*/ return m; }`,
+  ],
+  [
+    'writes what is read when it fails',
+    `function run(n) { let m = 0; try { if (n > 1)/*- { m = n + ${LONG}; if (n > 2) throw new Error(m); }-*/ } catch { m += 'failed'; } return m; }`,
   ],
   [
     'closes over what changes later',
@@ -89,11 +134,6 @@ it.each([
     'reads a constant before it is there',
     `function run(n) { const f = () => n > 1 ?/*-[m, ${LONG}].join()-*/ : n; const m = f(); return m; }`,
   ],
-  [
-    'leaves a loop',
-    `function run(n) { let s = 0; for (const k of [0, 1, 2, 3]) { s += k; if (k === n)/*- { Object.assign({}, { text: ${LONG} }); if (k > 1) break; }-*/ } return s; }`,
-  ],
-  ['returns now and then', `function run(n) { if (n > 1)/*- { if (n === 2) return n + ${LONG}; }-*/ return n; }`],
   ['waits', `async function run(n) { if (n > 1)/*- { return [await n, ${LONG}].join(); }-*/ return n; }`],
   ['reads arguments', `function run(n) { if (n > 1)/*- { return [...arguments, ${LONG}].join(); }-*/ return n; }`],
   [

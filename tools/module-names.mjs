@@ -34,7 +34,10 @@ function assigned(node, found = new Set()) {
   return found;
 }
 
-/** A function or a constant at the top of a module; or other statements there, which have no name. */
+const contentOf = ({ type, superClass, body, declarations }) =>
+  type === 'ClassDeclaration' ? [superClass, body] : declarations[0].init;
+
+/** A function, a class or a constant at the top of a module; or other statements there, which have no name. */
 export class Item {
   constructor(module, node, name = '') {
     this.module = module;
@@ -43,9 +46,7 @@ export class Item {
     const isFunction = node.type === 'FunctionDeclaration';
     /** Whether it is a function that another may stand for. */
     this.isFunction = isFunction;
-    this.references = references(
-      isFunction ? [node.params, node.body] : name === '' ? node : node.declarations[0].init,
-    );
+    this.references = references(isFunction ? [node.params, node.body] : name === '' ? node : contentOf(node));
     this.assigned = assigned(node);
   }
 
@@ -56,7 +57,7 @@ export class Item {
 
 /** A module, read from its file. */
 export class Module {
-  /** Functions and constants by name. */
+  /** Functions, classes and constants by name. */
   items = new Map();
   /** All of these and other statements, in their order. */
   all = [];
@@ -113,18 +114,17 @@ export class Module {
 
   #declare(node) {
     const [only, ...more] = node.type === 'VariableDeclaration' && node.kind === 'const' ? node.declarations : [];
-    const name = node.type === 'FunctionDeclaration' ? node.id.name : more.length === 0 ? only?.id.name : undefined;
+    const isOne = node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration';
+    const name = isOne ? node.id.name : more.length === 0 ? only?.id.name : undefined;
     const item = new Item(this, node, name);
     this.all.push(item);
     if (name !== undefined) this.items.set(name, item);
   }
 
-  /** Names of classes and variables, which are no items with a name. */
+  /** Names of variables, which are no items with a name. */
   get otherNames() {
     return this.all
       .filter(({ name }) => name === '')
-      .flatMap(({ node }) =>
-        node.id ? [node.id.name] : (node.declarations ?? []).flatMap(({ id }) => [...references(id).keys()]),
-      );
+      .flatMap(({ node }) => (node.declarations ?? []).flatMap(({ id }) => [...references(id).keys()]));
   }
 }

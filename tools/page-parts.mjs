@@ -19,7 +19,8 @@ const PROBE = fileURLToPath(new URL('./page-kernels.mjs', import.meta.url));
 const SHORT = 120;
 
 /** Modules that are run by those alone who begin again when a part has been loaded: what they import may be divided. */
-const BEGUN_AGAIN = /[\\/]compiler[\\/]front\.page\.js$|[\\/]driver[\\/](?:cpu|webgpu)[\\/]compile\.js$/;
+const BEGUN_AGAIN =
+  /[\\/]compiler[\\/]front\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant))\.js$/;
 /** Loads all parts before it does anything. */
 const WHOLE = /[\\/]driver[\\/]simulator[\\/]/;
 /** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch: what depends on that is in its layout. */
@@ -36,7 +37,10 @@ export function divide(page, plugin, entries) {
   takeOut(
     page,
     files,
-    whatIsReached(page, plugin, 'all', () => makePublic(files)),
+    whatIsReached(page, plugin, 'all', () => {
+      makePublic(files);
+      letMissingPass(page, files);
+    }),
     'rest',
   );
   takeOut(page, files, whatIsReached(page, plugin, 'simple'), 'usual');
@@ -74,6 +78,29 @@ function modulesOf(files) {
 function makePublic(files) {
   const { divided } = modulesOf(files);
   for (const [k, text] of withoutPrivates(divided).entries()) writeFileSync(divided[k].file, text);
+}
+
+/** Has what catches errors let those pass that say that a part is missing. */
+function letMissingPass(page, files) {
+  for (const module of modulesOf(files).divided) {
+    const text = new MagicString(module.text);
+    for (const { param, body } of catchesIn(module.body)) {
+      const name = param?.name ?? 'error$';
+      if (param === null) text.appendLeft(body.start, `(${name}) `);
+      text.appendLeft(body.start + 1, ` if (${name} instanceof MissingPart$) throw ${name};`);
+    }
+    if (!text.hasChanged()) continue;
+    text.prepend(importing(path(module.file, join(page, 'on-demand.js')), [['MissingPart$', 'MissingPart']]));
+    writeFileSync(module.file, text.toString());
+  }
+}
+
+function catchesIn(node, found = []) {
+  if (Array.isArray(node)) for (const each of node) catchesIn(each, found);
+  if (typeof node?.type !== 'string') return found;
+  if (node.type === 'CatchClause') found.push(node);
+  for (const child of Object.values(node)) if (typeof child === 'object') catchesIn(child, found);
+  return found;
 }
 
 /** Moves what was not reached into parts of this kind. */

@@ -2,14 +2,18 @@
  * Takes out of the functions of a module what runs have not been seen to reach: branches that few kernels take, errors and their texts. Each such region becomes a function at the top of the module,
  * which `page-parts.mjs` can move, and a call of it stands in its place.
  *
- * A region is the body of a function, a run of statements or an operand. It is taken out only where that changes nothing: where it assigns to no variable outside, reads none that changes while it runs,
- * does not leave by `break` or `continue`, and either never returns from the function around it or always does.
+ * A region is the body of a function, a run of statements or an operand. It is taken out only where that changes nothing: where it reads no variable that changes while it runs, and assigns to none that
+ * others see. What it assigns is given back and assigned again; where it leaves by `return`, `break` or `continue` and goes on elsewhere, it says so, and the same is done in its place.
  */
 import MagicString from 'magic-string';
 
 /** What remains in the place of a region has some twenty characters, and what a part exports costs more. */
 const LEAST = 44;
 const MOST_PARAMETERS = 9;
+/** What is written for each variable that is given back, for saying how a region is left, and for giving back a value with that. */
+const OF_WRITTEN = 5;
+const OF_LEAVING = 14;
+const OF_VALUE = 26;
 
 /** Names of regions, which are no others'. */
 export const REGION = /^region\$\d+$/;
@@ -29,16 +33,34 @@ export function withRegions({ text, body }, unreached) {
     if (found === undefined || found.names.length > MOST_PARAMETERS) return false;
     const [{ start }] = region.nodes;
     const { end } = region.nodes.at(-1);
-    if (found.size < LEAST + 4 * found.names.length) return false;
+    const { written, exits } = found;
+    const leaving = exits.length === 0 ? 0 : exits.some(hasValue) ? OF_VALUE : OF_LEAVING;
+    if (found.size < LEAST + 4 * found.names.length + OF_WRITTEN * written.length + leaving) return false;
     const name = `region$${++regions}`;
     const inside = new MagicString(text.slice(start, end));
     for (const at of found.selves) inside.overwrite(at - start, at - start + 'this'.length, 'self');
+    const ways = [...new Set(exits.filter((node) => !hasValue(node)).map(wayOf))];
+    for (const node of exits) {
+      const [from, to] = [node.start - start, node.end - start];
+      if (!hasValue(node)) inside.overwrite(from, to, `return ${ways.indexOf(wayOf(node)) + 1};`);
+      else {
+        inside.appendLeft(from + 'return'.length, ' [');
+        inside.appendRight(text[node.end - 1] === ';' ? to - 1 : to, ']');
+      }
+    }
     const names = found.selves.length > 0 ? ['self', ...found.names] : found.names;
     const values = found.selves.length > 0 ? ['this', ...found.names] : found.names;
-    const content = region.isOperand ? `return (${inside});` : inside;
+    const back = written.length > 1 ? `[${written.join(', ')}]` : written.join('');
+    const content = region.isOperand ? `return (${inside});` : back === '' ? inside : `${inside}\nreturn ${back};`;
     made.push(`function ${name}(${names.join(', ')}) {\n${content}\n}\n`);
     const call = `${name}(${values.join(', ')})`;
-    const instead = region.isOperand ? call : found.returns ? `return ${call};` : `${call};`;
+    const instead = region.isOperand
+      ? call
+      : exits.length > 0
+        ? left(call, ways, exits.some(hasValue))
+        : found.returns
+          ? `return ${call};`
+          : `${back === '' ? '' : `${back} = `}${call};`;
     code.overwrite(start, end, instead + text.slice(start, end).replaceAll(/[^\n]/g, ''));
     return true;
   };
@@ -65,16 +87,30 @@ export function withRegions({ text, body }, unreached) {
     }
     if (from < 0) return;
     const run = nodes.slice(from);
+    const fn = analysis.functionOf(parent);
+    const one = (node) => ({ nodes: [node], isLast: fn !== undefined && node === run.at(-1) });
     if (run.every(isUnreached)) {
-      if (take({ nodes: run, of: from === 0 ? analysis.functionOf(parent) : undefined })) return;
       if (run.length > 1 && /^(?:Break|Continue)/.test(run.at(-1).type) && take({ nodes: run.slice(0, -1) })) return;
-      for (const node of run) if (run.length === 1 || !take({ nodes: [node] })) visit(node, parent);
-    } else for (const node of run) if (!isUnreached(node) || !take({ nodes: [node] })) visit(node, parent);
+      if (take({ nodes: run, of: from === 0 ? fn : undefined, isLast: fn !== undefined })) return;
+      for (const node of run) if (run.length === 1 || !take(one(node))) visit(node, parent);
+    } else for (const node of run) if (!isUnreached(node) || !take(one(node))) visit(node, parent);
   };
   for (const node of body) if (!isMovedWhole(node)) visit(node, undefined);
   if (made.length === 0) return text;
   // Behind what there is, so that lines stay where they are.
   return `${code}`.replace(/(?=\/\/# sourceMappingURL=|$(?![\s\S]))/, () => `\n${made.join('')}`);
+}
+
+const hasValue = ({ type, argument }) => type === 'ReturnStatement' && argument !== null;
+/** How a statement leaves what is around it. */
+const wayOf = ({ type, label }) => `${type.replace('Statement', '').toLowerCase()}${label ? ` ${label.name}` : ''}`;
+
+/** Does in the place of a region what it says: it gives the number of a way, a value to return as the only item of an array, or nothing. */
+function left(call, ways, returns) {
+  if (!returns && ways.length === 1) return `if (${call}) ${ways[0]};`;
+  const lines = ways.map((way, k) => `if (left$ === ${k + 1}) ${way};`);
+  if (returns) lines.push('if (left$) return left$[0];');
+  return `{ const left$ = ${call}; ${lines.join(' ')} }`;
 }
 
 const isStatements = (nodes, { type, body, consequent }) =>
@@ -136,6 +172,7 @@ class Analysis {
   #declarations = new Set();
   #bodies = new Map();
   #variables = [];
+  #tries = [];
 
   constructor(body) {
     for (const node of body) this.#scan(node, { names: new Map(), isTop: true, fn: undefined }, undefined);
@@ -156,12 +193,16 @@ class Analysis {
     this.#variables.push(variable);
   }
 
-  /** Declares what stands in a list of statements, before any of it is read. */
+  /** Declares what stands in a list of statements, before any of it is read. Of constants in a row that are functions none runs before all are there. */
   #hoist(nodes, scope) {
+    let row;
     for (const node of nodes) {
+      const isOfFunctions =
+        node.type === 'VariableDeclaration' && node.declarations.every(({ init }) => init && isFunction(init));
+      row = isOfFunctions ? (row ?? node.start) : undefined;
       if (node.type === 'VariableDeclaration' && node.kind !== 'var') {
         for (const each of node.declarations)
-          for (const id of declaredIn(each.id)) this.#declare(scope, id, node.kind, each.end);
+          for (const id of declaredIn(each.id)) this.#declare(scope, id, node.kind, row ?? each.end);
       } else if (node.type === 'FunctionDeclaration') this.#declare(scope, node.id, 'function', 0);
       else if (node.type === 'ClassDeclaration') this.#declare(scope, node.id, 'class', node.end);
     }
@@ -221,6 +262,9 @@ class Analysis {
         );
         return all(own);
       }
+      case 'TryStatement':
+        this.#tries.push(node);
+        return all(scope);
       case 'CatchClause': {
         const own = inner();
         for (const id of declaredIn(node.param)) this.#declare(own, id, 'let', 0);
@@ -270,10 +314,10 @@ class Analysis {
   }
 
   /**
-   * What a function in the place of these nodes must be given: names of variables, and where `this` is. Also about how long its text is when it is minified, and whether it always returns. Undefined where
-   * there can be none.
+   * What a function in the place of these nodes must be given: names of variables, and where `this` is. Also about how long its text is when it is minified, which variables it gives back, how it is left
+   * if that is not always by `return`, and whether it is. Undefined where there can be none. `of`: the function whose body the nodes are; `isLast`: whether nothing stands behind them in one.
    */
-  parametersOf({ nodes, isOperand = false, of }) {
+  parametersOf({ nodes, isOperand = false, of, isLast = false }) {
     const [{ start }] = nodes;
     const { end } = nodes.at(-1);
     const isInside = (at) => at >= start && at < end;
@@ -283,7 +327,7 @@ class Analysis {
     const selves = [];
     let size = 0;
     let fits = true;
-    let returns = false;
+    const exits = [];
     // What jumps within the region: labels, and whether it is in a loop or a switch.
     const visit = (node, state) => {
       if (!fits) return;
@@ -301,14 +345,14 @@ class Analysis {
         (type === 'Identifier' && node.name === 'self');
       if (refused) fits = false;
       if (type === 'ThisExpression' && !state.inOwn) selves.push(node.start);
-      if (type === 'ReturnStatement' && !state.inFunction) returns = true;
+      if (type === 'ReturnStatement' && !state.inFunction) exits.push(node);
       if (type === 'BreakStatement' || type === 'ContinueStatement') {
         const stays = node.label
           ? state.labels.includes(node.label.name)
           : type === 'BreakStatement'
             ? state.breaks
             : state.loops;
-        if (!stays) fits = false;
+        if (!stays) exits.push(node);
       }
       // What no scope here declares is the module's.
       if (type === 'AssignmentExpression' || type === 'UpdateExpression')
@@ -338,9 +382,19 @@ class Analysis {
     const state = { inFunction: false, inOwn: false, labels: [], breaks: false, loops: false };
     for (const node of nodes) visit(node, state);
     if (!fits) return undefined;
+    const returns = of !== undefined || (exits.length > 0 && exits.every(({ type }) => type === 'ReturnStatement'));
+    const isDone = returns && (of !== undefined || isLast || !nodes.every(completes));
+    const written = [];
     const isKept = (variable) => {
-      if (variable.writes.some(({ at }) => isInside(at)))
-        return variable.fn === of && variable.kind === 'param' && variable.writes.every(({ at }) => isInside(at));
+      if (variable.writes.some(({ at }) => isInside(at))) {
+        if (variable.fn === of && variable.kind === 'param' && variable.writes.every(({ at }) => isInside(at)))
+          return true;
+        if (isOperand || variable.ready > start || !this.#isOwn(variable, start)) return false;
+        // Nobody reads it any more.
+        if (isDone || (isLast && exits.length === 0)) return true;
+        written.push(variable.name);
+        return exits.length === 0;
+      }
       if (variable.ready > start) return false;
       if (variable.writes.length === 0) return true;
       return (
@@ -350,8 +404,18 @@ class Analysis {
     if (![...outer].every(isKept)) return undefined;
     const inner = this.#variables.filter(({ at }) => isInside(at));
     if (inner.some(({ reads, writes }) => [...reads, ...writes].some(({ at }) => !isInside(at)))) return undefined;
-    if (!isOperand && returns && of === undefined && nodes.every(completes)) return undefined;
-    return { names: [...outer].map(({ name }) => name), selves, size, returns: returns || of !== undefined };
+    const names = [...outer].map(({ name }) => name);
+    return { names, selves, size, written, returns: isDone, exits: isDone ? [] : exits };
+  }
+
+  /** Whether a variable is read and written by its function alone, in which the place is, and by nothing that catches an error of the place. */
+  #isOwn(variable, place) {
+    const { reads, writes, fn, at } = variable;
+    return (
+      [...reads, ...writes].every((each) => each.fn === fn) &&
+      this.#isIn(variable, place) &&
+      !this.#tries.some(({ start, end }) => start <= place && place < end && at < start)
+    );
   }
 
   /** Whether a place is in the function itself of a variable, and in none within it. */

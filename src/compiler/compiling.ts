@@ -3,4 +3,5 @@
  */
 export { compileKernel, resultTypes, showTypes } from './compile.ts';
 export { captureFunction } from './frontend/capture.ts';
+export { freeNames } from './frontend/free-names.ts';
 export { printKernel } from './ir/print.ts';

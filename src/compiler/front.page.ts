@@ -17,6 +17,7 @@ export const captureFunction: Compiling['captureFunction'] = (fn, ...more) => {
   if (BEYOND_SIMPLE.test(Function.prototype.toString.call(fn))) fetchUsual();
   return part.now().captureFunction(fn, ...more);
 };
+export const freeNames: Compiling['freeNames'] = (...args) => part.now().freeNames(...args);
 export const printKernel: Compiling['printKernel'] = (...args) => part.now().printKernel(...args);
 
 export const loadFront: () => Promise<void> = part.load;

@@ -2,9 +2,9 @@
  * One function for all that are written the same: `reduce(x, (a, b) => a + b)` in a loop makes a new function in each round, which must not be
  * compiled anew each time.
  */
-import { freeVariables } from '../compiler/frontend/free-variables.ts';
-import { isNativeText, parseFunction } from '../compiler/frontend/parse.ts';
+import { freeNames } from '../compiler/front.ts';
 import { capturesOf, intrinsicName } from '../compiler/intrinsics.ts';
+import { ifLoaded } from '../on-demand.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
@@ -22,17 +22,18 @@ export function canonical<F extends AnyFunction>(fn: F): F {
   const text = Function.prototype.toString.call(fn);
   let one = known.get(text);
   if (one === undefined) {
-    one = takesNothing(text, fn.name) && fn;
+    const alone = takesNothing(text, fn.name);
+    // A page that has not loaded what reads it cannot tell yet.
+    if (alone === undefined) return fn;
+    one = alone && fn;
     if (known.size < MOST) known.set(text, one);
   }
   return one === false ? fn : (one as F);
 }
 
-function takesNothing(text: string, name: string): boolean {
-  if (isNativeText(text)) return false;
+function takesNothing(text: string, name: string): boolean | undefined {
   try {
-    const free = freeVariables(parseFunction({ text, name } as never));
-    return [...free.keys()].every((one) => SHARED.has(one));
+    return ifLoaded(() => freeNames(text, name)?.every((one) => SHARED.has(one)) ?? false);
   } catch {
     // What is wrong with it is said where it is compiled.
     return false;

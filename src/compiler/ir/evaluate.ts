@@ -7,7 +7,7 @@
 
 import { codecOf, narrowCodec, roundToOdd, rowOf, SCALAR_TOKENS } from '../../dtype/index.ts';
 import type { Intrinsic } from '../intrinsics/row.ts';
-import { HOST_MATH } from '../math/host.ts';
+import { hostMath } from '../math/host.ts';
 import { type FusedType, fusedMultiplyAdd, roundHalfEven } from './exact.ts';
 import type { BinaryOp, CompareOp, ElemType, Expr, MathFn, UnaryOp, ValueType } from './ops.ts';
 import { ELEM_SIZE, isFloat, isUnsigned, widen } from './ops.ts';
@@ -325,7 +325,7 @@ export function evalFma(type: FusedType, a: number, b: number, c: number): numbe
 
 /** The function in double precision, for f32 rounded afterwards: JavaScript's own where Math has it. */
 export function evalCall(fn: MathFn, type: 'f32' | 'f64', args: readonly number[]): number {
-  return round(type, HOST_MATH[fn](...args));
+  return round(type, hostMath(fn)(...args));
 }
 
 // ---------------------------------------------------------------- conversions

@@ -210,10 +210,11 @@ export function rsqrt(x: number): number {
   return 1 / Math.sqrt(x);
 }
 
-/** Every function of the IR on f64: JavaScript's own, or the above. */
-export const HOST_MATH: Readonly<Record<MathFn, (...args: number[]) => number>> = {
+type HostFunction = (...args: number[]) => number;
+
+/** The functions of the IR that JavaScript has, on f64. */
+const OF_MATH: Readonly<Partial<Record<MathFn, HostFunction>>> = {
   exp: Math.exp,
-  exp2: unary(exp2),
   expm1: Math.expm1,
   log: Math.log,
   log2: Math.log2,
@@ -235,12 +236,34 @@ export const HOST_MATH: Readonly<Record<MathFn, (...args: number[]) => number>> 
   pow: Math.pow,
   hypot: Math.hypot,
   cbrt: Math.cbrt,
+};
+
+/** Those that it lacks. */
+const LACKING: Readonly<Partial<Record<MathFn, HostFunction>>> = {
+  exp2: unary(exp2),
   rsqrt: unary(rsqrt),
   erf: unary(erf),
   erfc: unary(erfc),
   tgamma: unary(tgamma),
   lgamma: unary(lgamma),
 };
+
+/** Every function of the IR on f64: JavaScript's own, or the above. */
+export const HOST_MATH: Readonly<Record<MathFn, HostFunction>> = { ...OF_MATH, ...LACKING } as Record<
+  MathFn,
+  HostFunction
+>;
+
+/** The function of `HOST_MATH` of this name. Pages load those that JavaScript lacks with the first kernel that calls one. */
+export function hostMath(fn: MathFn): HostFunction {
+  return OF_MATH[fn] ?? lacking(fn);
+}
+
+function lacking(fn: MathFn): HostFunction {
+  const found = LACKING[fn];
+  if (found === undefined) throw new Error(`internal error: there is no function ${fn} on the host`);
+  return found;
+}
 
 function unary(f: (x: number) => number): (...args: number[]) => number {
   return (...args) => f(args[0] ?? Number.NaN);

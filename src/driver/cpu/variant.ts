@@ -3,7 +3,7 @@
  */
 import { fail } from '../../compiler/frontend/diagnostics.ts';
 import type { MathFn } from '../../compiler/ir/ops.ts';
-import { HOST_MATH } from '../../compiler/math/host.ts';
+import { hostMath } from '../../compiler/math/host.ts';
 import type { PrintSite } from '../../compiler/render/sites.ts';
 import type { WasmExports, WasmModule } from '../../compiler/render/wasm/module.ts';
 import type { Pos } from '../../compiler/source.ts';
@@ -29,7 +29,7 @@ export interface Variant {
 export function instantiate(module: WasmModule, memory: DeviceMemory, pos: Pos): Variant {
   const code = compile(module, pos);
   // V8 calls its own `Math` functions from WebAssembly without passing through JavaScript.
-  const math = Object.fromEntries(module.math.map((name) => [name, HOST_MATH[name as MathFn]]));
+  const math = Object.fromEntries(module.math.map((name) => [name, hostMath(name as MathFn)]));
   const print = (site: number, values: number | bigint): void => {
     const line = module.prints[site] as PrintSite;
     console.log(...printed(line, new DataView(memory.bytes.buffer, Number(values), 8 * line.parts.length)));
