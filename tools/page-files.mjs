@@ -35,8 +35,15 @@ export async function joinFiles(page, entries) {
   const reachedFrom = (files) => [...statically(files)].filter((file) => !first.has(file) && !entrances.includes(file));
   const loadedBy = (name) => reachedFrom(read(at(name)).loads);
   const [cpu, webgpu] = [loadedBy(CPU), reachedFrom([at(WEBGPU)])];
+  // What a part takes from is not to load another device's.
+  const taken = PARTS.flatMap((name) =>
+    loadedBy(`compiler/${name}.js`).filter(
+      (file) =>
+        (!name.startsWith('cpu-') && cpu.includes(file)) || (!name.startsWith('webgpu-') && webgpu.includes(file)),
+    ),
+  );
   const groups = Object.entries({
-    base: [...loadedBy(FRONT), ...cpu.filter((file) => webgpu.includes(file))],
+    base: [...loadedBy(FRONT), ...cpu.filter((file) => webgpu.includes(file)), ...taken],
     cpu,
     webgpu,
     ...Object.fromEntries(PARTS.map((name) => [`all-${name}`, loadedBy(`compiler/${name}.js`)])),

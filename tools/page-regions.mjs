@@ -8,7 +8,7 @@
 import MagicString from 'magic-string';
 
 /** What remains in the place of a region has some twenty characters, and what a part exports costs more. */
-const LEAST = 44;
+const LEAST = 26;
 const MOST_PARAMETERS = 9;
 /** What is written for each variable that is given back, for saying how a region is left, and for giving back a value with that. */
 const OF_WRITTEN = 5;

@@ -5,9 +5,10 @@ import { DriverError } from '../../errors.ts';
 import type { LaunchArgs, LaunchShape } from '../driver.ts';
 import { type Pipeline, wasmPipeline } from './compile.ts';
 import type { DeviceMemory } from './memory.ts';
-import { ThreadPool } from './pool.ts';
+import type { ThreadPool } from './pool.ts';
 import { LaunchRecord } from './record.ts';
-import { AWAKE_MS } from './worker-code.ts';
+import { severalThreads, type Workers } from './several-threads.ts';
+import { AWAKE_MS } from './worker-facts.ts';
 
 /** Options of a CPU device, for tests and benchmarks. */
 export interface CpuOptions {
@@ -36,6 +37,8 @@ export class Engine {
   readonly quick: boolean;
   readonly scalarFirst: boolean;
   readonly pipeline: Pipeline;
+  /** What runs kernels on other threads; undefined where there can be none. */
+  readonly workers: Workers | undefined = severalThreads();
   /** Base of the scratch areas, one every `scratchStride` bytes; how many there are. */
   scratch = 0;
   scratchStride = 0;
@@ -59,13 +62,14 @@ export class Engine {
     this.#record = new LaunchRecord(this.memory);
   }
 
-  /** The threads, made when first asked for and made anew when the memory has moved. */
-  get pool(): ThreadPool {
-    const { memory } = this;
+  /** The threads, made when first asked for and made anew when the memory has moved. Undefined where there can be none but this one. */
+  get pool(): ThreadPool | undefined {
+    const { memory, workers } = this;
+    if (workers === undefined) return undefined;
     if (this.#pool !== undefined && this.#poolGeneration === memory.generation) return this.#pool;
     this.#pool?.stop();
     this.#poolGeneration = memory.generation;
-    this.#pool = new ThreadPool(this.threads, memory.memory, memory.memory64);
+    this.#pool = new workers.ThreadPool(this.threads, memory.memory, memory.memory64);
     return this.#pool;
   }
 

@@ -26,13 +26,12 @@ import type { LaunchHost } from '../host-memory.ts';
 import { Interruption, listensForInterrupts } from '../interrupts.ts';
 import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
 import { SlicedRun } from '../sliced-run.ts';
-import { DetachedRun, type Ended } from './detached.ts';
+import type { Ended } from './detached.ts';
 import { disassemble } from './disassemble.ts';
 import type { Engine } from './engine.ts';
 import { RECORD_ADDRESS } from './memory.ts';
 import { type Plan, Plans } from './plans.ts';
-import { type Job, type ThreadFault, workerDied } from './pool.ts';
-import { PoolRun } from './pool-run.ts';
+import type { Job, ThreadFault, ThreadPool } from './pool.ts';
 import { encodingOf } from './record.ts';
 import { WebAssembly } from './webassembly.ts';
 
@@ -175,15 +174,16 @@ export class CpuExecutable implements Executable {
         run: (first, end) => this.#runBlocks(own, shape, first, end),
         timedOut,
       });
-    if (shared === undefined || !engine.pool.detach(shared.job, limit)) return sliced();
-    const { pool } = engine;
+    const { workers } = engine;
+    if (shared === undefined || workers === undefined || !shared.pool.detach(shared.job, limit)) return sliced();
+    const { pool } = shared;
     const conclude = ({ ending, faults, lost }: Ended, done: number): DriverError | undefined => {
       if (lost) engine.dropPool();
       if (ending === 'timeout') return timedOut(done);
-      if (ending === 'died') return workerDied();
+      if (ending === 'died') return workers.workerDied();
       return faults.length === 0 ? undefined : this.#faulted(shared.module, shape, faults);
     };
-    return new PoolRun(new DetachedRun(pool, shared.job, limit), conclude, sliced);
+    return new workers.PoolRun(new workers.DetachedRun(pool, shared.job, limit), conclude, sliced);
   }
 
   inspect(target: string): string | undefined {
@@ -254,11 +254,10 @@ export class CpuExecutable implements Executable {
   }
 
   #runParallel(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
-    const engine = this.#engine;
     const shared = this.#share(plan, shape, blocks);
     // Where making room has moved the memory, this launch goes the other way by a plan of its own.
     if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, blocks), shape, blocks);
-    const { pool } = engine;
+    const { pool } = shared;
     const { ready } = pool;
     const started = performance.now();
     const faults = pool.run(shared.job);
@@ -268,26 +267,28 @@ export class CpuExecutable implements Executable {
   }
 
   /**
-   * The job that a launch is for the pool; undefined when making room for it has moved the memory, and made the plan stale, and in a page that has not loaded what makes the code for several
-   * threads.
+   * The job that a launch is for the pool; undefined where there is none, when making room for it has moved the memory, and made the plan stale, and in a page that has not loaded what makes the code
+   * for several threads.
    */
   #share(
     plan: Plan,
     shape: LaunchShape,
     blocks: number,
-  ): { readonly job: Job; readonly module: WasmModule } | undefined {
+  ): { readonly pool: ThreadPool; readonly job: Job; readonly module: WasmModule } | undefined {
     const engine = this.#engine;
+    if (engine.workers === undefined) return undefined;
     const variant = ifLoaded(() => this.#plans.parallelOf(plan));
     if (variant === undefined) return undefined;
     const { module, code, run } = variant;
     engine.reserveScratch(engine.threads, module.scratchBytes + ((shape.sharedBytes + 15) & ~15));
     if (plan.generation !== engine.memory.generation) return undefined;
     const { pool } = engine;
+    if (pool === undefined) return undefined;
     if (plan.registered?.pool !== pool) plan.registered = { id: pool.register(code), pool };
     const { scratch, scratchStride: stride } = engine;
     const { grain } = plan.schedule;
     const job = { module: plan.registered.id, total: blocks, record: RECORD_ADDRESS, scratch, stride, grain, run };
-    return { job, module };
+    return { pool, job, module };
   }
 
   /** The fault in the lowest block is the launch's: all blocks before one that fails are run, so which one that is does not vary. */

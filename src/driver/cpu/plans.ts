@@ -184,8 +184,8 @@ export class Plans {
     memory.bytes.set(module.constants, this.constants);
   }
 
-  #forget(plan: Plan): void {
+  #forget({ registered }: Plan): void {
     const { pool } = this.#engine;
-    if (plan.registered?.pool === pool) pool.forget(plan.registered.id);
+    if (registered !== undefined && registered.pool === pool) pool?.forget(registered.id);
   }
 }

@@ -13,6 +13,7 @@ import { warn } from '../../host/index.ts';
 import { mayBlock, startThread, type Thread, whyNoThreads } from '../../host/threads.ts';
 import type { WasmCode, WasmMemory } from './webassembly.ts';
 import * as at from './worker-code.ts';
+import { AWAKE_MS } from './worker-facts.ts';
 
 /** One launch for the pool: blocks 0 … total-1 of a registered module. */
 export interface Job {
@@ -154,7 +155,7 @@ export class ThreadPool {
     const int = this.#int;
     this.#write(job, job.grain, SHIFT);
     int[at.IS_DETACHED] = 0;
-    int[at.AWAKE] = performance.now() - this.#ended < at.AWAKE_MS ? 1 : 0;
+    int[at.AWAKE] = performance.now() - this.#ended < AWAKE_MS ? 1 : 0;
     Atomics.store(int, at.GATE, 0);
     Atomics.add(int, at.GENERATION, 1);
     Atomics.notify(int, at.GENERATION);
@@ -337,7 +338,7 @@ export class ThreadPool {
   #close(): void {
     const int = this.#int;
     if (Atomics.add(int, at.GATE, at.CLOSED) === 0) return;
-    const until = performance.now() + at.AWAKE_MS;
+    const until = performance.now() + AWAKE_MS;
     do {
       for (let spin = 0; spin < SPINS; spin++) if (Atomics.load(int, at.GATE) === at.CLOSED) return;
     } while (performance.now() < until);

@@ -11,7 +11,7 @@ import { NotSupportedError } from '../../errors.ts';
 import { printed } from '../printed.ts';
 import type { DeviceMemory } from './memory.ts';
 import { type WasmCode, WebAssembly } from './webassembly.ts';
-import { WORKER_MATH } from './worker-code.ts';
+import { WORKER_MATH } from './worker-facts.ts';
 
 /** Engines' limits of the locals and bytes of a function are far above this. */
 const LARGE = 500_000;

@@ -6,6 +6,7 @@
  * when a job names one that it has not seen; workers of pages have no such port, and return to the loop where messages are under way.
  */
 import { STARTED as THREAD_STARTED } from '../../host/threads.ts';
+import { AWAKE_MS } from './worker-facts.ts';
 
 /** Int32 slots; those that change during a job stand in cache lines of their own. */
 export const GENERATION = 0;
@@ -44,9 +45,6 @@ export const RECORD = 32;
 export const SCRATCH = 33;
 export const STRIDE = 34;
 
-/** How long threads look out for each other before they sleep: it takes longer to be woken than most short launches do. */
-export const AWAKE_MS = 0.1;
-
 export const CLOSED = -0x40000000;
 export const DETACHED = 0x100000;
 
@@ -76,12 +74,6 @@ export function rangeStart(range: number, threads: number, total: number): numbe
 export function controlBytes(threads: number): number {
   return 4 * rangeSlot(threads, threads);
 }
-
-/** Functions that modules may import and that workers have; the rest is only on the main thread. */
-export const WORKER_MATH: ReadonlySet<string> = new Set([
-  ...['exp', 'expm1', 'log', 'log2', 'log10', 'log1p', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'atan2', 'sinh'],
-  ...['cosh', 'tanh', 'asinh', 'acosh', 'atanh', 'pow', 'hypot', 'cbrt', 'exp2', 'rsqrt'],
-]);
 
 /** What `WORKER_CODE` begins with in Node.js. */
 const NODE_START = `'use strict';

@@ -5,16 +5,14 @@ import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
-import { type Call, expandCalls } from '../../compiler/ir/passes/expand-plain-math.ts';
+import { expandCalls } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
-import { keepNaN } from '../../compiler/math/not-a-number.ts';
-import { MATH_F32, type MathBody } from '../../compiler/math/table.ts';
-import { sincos } from '../../compiler/math/trig.ts';
+import { wgslBody, wgslSincos } from '../../compiler/render/wgsl/math.ts';
 import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
 import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
@@ -68,19 +66,8 @@ export function prepare(kernel: Kernel, { block }: Pick<WgslOptions, 'block'>): 
 /** WGSL's own functions are not accurate enough, and its fma need not be one: functions of f32 are built on neither, unless fastMath asks for them. */
 function expand(kernel: Kernel): Kernel {
   const plain = expandIntrinsics(expandToInt32(kernel), ({ fn }) => fn.native?.wgsl !== undefined);
-  const portable = kernel.fastMath
-    ? plain
-    : expandCalls(plain, bodyOf, (type) => (type === 'f32' ? sincos : undefined));
+  const portable = kernel.fastMath ? plain : expandCalls(plain, wgslBody, wgslSincos);
   return expandMath(portable, { target: 'gpu' });
-}
-
-/** As in the table, but NaN stays NaN. */
-function bodyOf({ fn, type, args }: Call): MathBody | undefined {
-  // WGSL's own is at least as accurate as its quotients and square roots.
-  if (fn === 'rsqrt') return undefined;
-  const body = type === 'f32' ? MATH_F32[fn] : undefined;
-  if (body === undefined || args.length !== 1) return body;
-  return (x, ...rest) => keepNaN(x, body(x, ...rest));
 }
 
 /** Subgroups have other sizes than warps: what lanes exchange goes through workgroup memory. */
