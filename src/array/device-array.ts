@@ -59,13 +59,14 @@ import {
   type StreamOption,
 } from './device-memory.ts';
 import { move } from './device-transfer.ts';
-import { type DlpackCapsule, exportDlpack, type ToDlpackOptions } from './dlpack-export.ts';
+import type { DlpackCapsule, ToDlpackOptions } from './dlpack-export.ts';
 import { type ArrayKind, addOperators, type Expression, type Operators } from './expression.ts';
 import { gpuBufferOf, type PageGpuBuffer } from './gpu-buffer.ts';
 import { describeIpc, type IpcArrayHandle } from './ipc-handle.ts';
 import type { RankOf } from './ndarray.ts';
 import type { Namespace, NamespaceMark, RankMark } from './rank.ts';
 import { reshapeArguments, reshapedInPlace } from './reshaping.ts';
+import { exportDlpack } from './to-dlpack.ts';
 
 let readMemory: (value: object) => ArrayMemory | undefined;
 

@@ -3,7 +3,7 @@
  *
  * Who takes a tensor calls its deleter, once: when the last array over it is gone, and the work that uses it done.
  */
-import { hostFunction } from '../compiler/intrinsics.ts';
+import { hostFunction, hostOnly } from '../compiler/intrinsics.ts';
 import type { DType, Scalar } from '../dtype/index.ts';
 import { dataClassOf } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
@@ -73,6 +73,11 @@ class BorrowedAllocation extends Allocation {
   }
 }
 
+function toTensor(array: DeviceNDArray<never> | DeviceNDArray, options?: ToDlpackOptions): Required<DlpackCapsule> {
+  if (array instanceof DeviceNDArray) return exportDlpack(array, options);
+  throw new TsambaTypeError('E_DLPACK', 'toDlpack needs a device array: toDevice() makes one of a host array');
+}
+
 /**
  * A DLPack tensor for other libraries of this process: `cuda.toDlpack(d).pointer`. It keeps the memory alive until the library that takes
  * it calls its deleter; `release()` is for tensors that nobody took. Nothing is copied. Waits for the work that uses the array.
@@ -82,13 +87,7 @@ class BorrowedAllocation extends Allocation {
  *   const { pointer } = cuda.toDlpack(cuda.deviceArray(4, f32)); // for a library that takes DLPack tensors
  * }
  */
-export function toDlpack(
-  array: DeviceNDArray<never> | DeviceNDArray,
-  options?: ToDlpackOptions,
-): Required<DlpackCapsule> {
-  if (array instanceof DeviceNDArray) return exportDlpack(array, options);
-  throw new TsambaTypeError('E_DLPACK', 'toDlpack needs a device array: toDevice() makes one of a host array');
-}
+export const toDlpack: typeof toTensor = /* @__PURE__ */ hostOnly('cuda.toDlpack', toTensor);
 
 /** Takes a DLPack tensor. */
 export type FromDlpack = (

@@ -41,6 +41,8 @@ export interface HostBlock {
  * console.log(host instanceof cuda.PinnedNDArray); // true
  */
 export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArray<T, R> {
+  /** @internal Only the host can use it. */
+  static readonly '~hostOnly': string = 'cuda.PinnedNDArray';
   readonly #block: HostBlock;
   #disposedAt: Site | undefined;
 
@@ -141,6 +143,8 @@ export class PinnedNDArray<T = Scalar, R extends number = number> extends NDArra
  * console.log(y instanceof cuda.MappedNDArray, y.device.size); // true 4
  */
 export class MappedNDArray<T = Scalar, R extends number = number> extends PinnedNDArray<T, R> {
+  /** @internal Only the host can use it. */
+  static override readonly '~hostOnly': string = 'cuda.MappedNDArray';
   readonly #stream: Stream | undefined;
   #device: DeviceNDArray<T, R> | undefined;
 
@@ -244,6 +248,8 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
  * console.log(y instanceof cuda.ManagedNDArray); // true
  */
 export class ManagedNDArray<T = Scalar, R extends number = number> extends MappedNDArray<T, R> {
+  /** @internal Only the host can use it. */
+  static override readonly '~hostOnly': string = 'cuda.ManagedNDArray';
   protected override derive<U>(data: TypedArray, dtype: DType<U>, layout: Omit<StridedLayout, 'itemSize'>): NDArray<U> {
     this.checkUsable();
     return new ManagedNDArray<U>(data, dtype, layout, this.block, this.stream);

@@ -5,6 +5,7 @@
  * side copies to it when it is behind, and a change of one side puts the other behind. A chain of kernels over smart arrays
  * copies nothing in between. How a launch takes one as an argument is the kernel layer's.
  */
+
 import {
   asDType,
   type DType,
@@ -77,6 +78,12 @@ export interface SmartArrayShape<D extends DTypeLike = DTypeLike, S extends Shap
 class Smart<T = Scalar, R extends number = number> {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_ARRAY;
+  /** @internal Only the host can use it. */
+  static readonly '~hostOnly': string = 'cuda.SmartArray';
+  /** @internal */
+  get '~smartArray'(): true {
+    return true;
+  }
   readonly #shape: readonly number[];
   readonly #strides: readonly number[];
   readonly #dtype: DType<T>;

@@ -84,7 +84,7 @@ export function capturesOf(fn: object): WithCaptures | undefined {
 }
 
 /** Functions of Tsamba that only the host can call, with the name and the help that errors about them show. */
-const hostOnly = new WeakMap<object, HostOnly>();
+const declaredHostOnly = new WeakMap<object, HostOnly>();
 
 /** What errors say of a function that only the host can call. */
 export interface HostOnly {
@@ -96,7 +96,7 @@ export interface HostOnly {
 
 /** Makes the compiler refuse calls of a function in kernels, instead of compiling its source. */
 export function declareHostOnly(fn: object, description: HostOnly): void {
-  hostOnly.set(fn, description);
+  declaredHostOnly.set(fn, description);
 }
 
 /** A function of a namespace, by its name there: only the host can call it. */
@@ -110,12 +110,23 @@ export function hostFunction<F extends (...args: never[]) => unknown>(
   return fn;
 }
 
+/** A function that only the host can call, by the name that users know. It is kept where it is used: bundlers drop what a module does with others when it is loaded. */
+export function hostOnly<F extends (...args: never[]) => unknown>(what: string, fn: F): F {
+  Object.defineProperty(fn, 'name', { value: what.replace(/^.*\./, '') });
+  declareHostOnly(fn, { what, help: CALL_BEFORE });
+  return fn;
+}
+
+/** The static property by which a class says that only the host can use it. */
+export const HOST_ONLY = '~hostOnly';
+
 /** What to do with what only the host can call. */
 export const CALL_BEFORE = 'call it before the launch, and pass its result as an argument';
 
 /** What was declared of a function, or undefined when it may be a device function. */
 export function hostOnlyOf(fn: object): HostOnly | undefined {
-  return hostOnly.get(fn);
+  const what: unknown = Object.hasOwn(fn, HOST_ONLY) ? Reflect.get(fn, HOST_ONLY) : undefined;
+  return typeof what === 'string' ? { what, help: CALL_BEFORE } : declaredHostOnly.get(fn);
 }
 
 /** Marks kernels; its value is the function that the kernel was made of. */

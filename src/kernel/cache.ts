@@ -1,6 +1,7 @@
 /**
  * `cuda.cache` and `roc.cache`: the machine code that is kept on disk from process to process.
  */
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { clearCaches } from '../driver/binary-cache.ts';
 
 /** The machine code that is kept on disk, where a driver's compiler is slow: of NVIDIA GPUs, OpenCL and HIP. */
@@ -19,4 +20,6 @@ export interface Cache {
  * @example
  * cuda.cache.clear(); // what later processes would have found compiled
  */
-export const cache: Cache = Object.freeze({ clear: (): void => clearCaches() });
+export const cache: Cache = /* @__PURE__ */ Object.freeze({
+  clear: /* @__PURE__ */ hostOnly('cuda.cache.clear', (): void => clearCaches()),
+});

@@ -1,6 +1,7 @@
 /**
  * What libraries add to kernels: `defineIntrinsic` for what devices have instructions for, `overload` for functions that mean something else there.
  */
+
 import {
   type ArgumentKind,
   addOverload,
@@ -9,6 +10,7 @@ import {
   type NativeTexts,
   type ValueName,
 } from '../compiler/intrinsics/native.ts';
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { isDType } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
 import { isInstance, readKeys } from '../options.ts';
@@ -32,20 +34,7 @@ export interface DefineIntrinsic<F extends DeviceFunction> {
   readonly arity?: number | undefined;
 }
 
-/**
- * Defines a function for kernels that is an instruction on devices that have one for it, and `expand` on all others. It must be pure: its result
- * depends only on its operands.
- *
- *     const median = defineIntrinsic({
- *       name: 'median',
- *       types: ['f32'],
- *       expand: (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c)),
- *       native: { opencl: () => 'fmax(fmin($1, $2), fmin(fmax($1, $2), $3))' },
- *     });
- * Numba: `@intrinsic` of its extension API.
- * @throws TypeError for an invalid definition.
- */
-export function defineIntrinsic<F extends DeviceFunction>(definition: DefineIntrinsic<F>): F {
+function defined<F extends DeviceFunction>(definition: DefineIntrinsic<F>): F {
   const given: unknown = definition;
   if (typeof given !== 'object' || given === null || isInstance(given))
     throw unfit(`takes an object, got ${show(given)}`);
@@ -81,6 +70,21 @@ export function defineIntrinsic<F extends DeviceFunction>(definition: DefineIntr
   };
   return Object.freeze(markNative(onHost, intrinsic)) as unknown as F;
 }
+
+/**
+ * Defines a function for kernels that is an instruction on devices that have one for it, and `expand` on all others. It must be pure: its result
+ * depends only on its operands.
+ *
+ *     const median = defineIntrinsic({
+ *       name: 'median',
+ *       types: ['f32'],
+ *       expand: (a: number, b: number, c: number) => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c)),
+ *       native: { opencl: () => 'fmax(fmin($1, $2), fmin(fmax($1, $2), $3))' },
+ *     });
+ * Numba: `@intrinsic` of its extension API.
+ * @throws TypeError for an invalid definition.
+ */
+export const defineIntrinsic: typeof defined = /* @__PURE__ */ hostOnly('defineIntrinsic', defined);
 
 function checkTexts(given: unknown): NativeTexts {
   if (typeof given !== 'object' || given === null) throw unfit(`takes native as an object, got ${show(given)}`);
@@ -120,15 +124,7 @@ function unfit(what: string): TsambaTypeError {
   return new TsambaTypeError('E_DEFINE', `defineIntrinsic ${what}`);
 }
 
-/**
- * Defines what a host function means in kernels: `body`, a device function, is compiled in its place. With `when`, only for arguments of these kinds: `'number'`,
- * `'array'`, `'function'`, `'object'`, or a struct for its records; overloads added later are tried first. Nothing changes on the host. Numba: `@overload`.
- *
- *     overload(lodash.clamp, (x: number, low: number, high: number) => Math.min(Math.max(x, low), high));
- *     overload(lib.add, (a: V, b: V) => ({ x: a.x + b.x, y: a.y + b.y }), { when: [vec2, vec2] });
- * @throws TypeError for anything but functions.
- */
-export function overload<F extends DeviceFunction>(
+function overloaded<F extends DeviceFunction>(
   fn: F,
   body: DeviceFunction,
   options: { readonly when?: readonly ArgumentKind[] | undefined } = {},
@@ -148,3 +144,13 @@ export function overload<F extends DeviceFunction>(
   }
   addOverload(fn, { body, when: when as readonly ArgumentKind[] | undefined });
 }
+
+/**
+ * Defines what a host function means in kernels: `body`, a device function, is compiled in its place. With `when`, only for arguments of these kinds: `'number'`,
+ * `'array'`, `'function'`, `'object'`, or a struct for its records; overloads added later are tried first. Nothing changes on the host. Numba: `@overload`.
+ *
+ *     overload(lodash.clamp, (x: number, low: number, high: number) => Math.min(Math.max(x, low), high));
+ *     overload(lib.add, (a: V, b: V) => ({ x: a.x + b.x, y: a.y + b.y }), { when: [vec2, vec2] });
+ * @throws TypeError for anything but functions.
+ */
+export const overload: typeof overloaded = /* @__PURE__ */ hostOnly('overload', overloaded);

@@ -1,7 +1,9 @@
 /**
  * `declareDevice`: functions of other languages that kernels can call, with the types that they have there.
  */
+
 import { type ExternalFunction, markExternal } from '../compiler/intrinsics/external.ts';
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { ELEM_SIZE } from '../compiler/ir/ops.ts';
 import { isNarrowFloat } from '../dtype/index.ts';
 import { NotSupportedError, TsambaTypeError } from '../errors.ts';
@@ -24,26 +26,7 @@ export interface DeclareOptions<F> {
 /** A function of another language when nothing more is known of it: numbers, booleans and bigints, and arrays as pointers. */
 export type ExternalCall = (...args: readonly (number | bigint | boolean | object)[]) => number;
 
-/**
- * Declares a function written in another language, for use in kernels: `extern "C" __device__` in CUDA C++, a plain function in OpenCL C and HIP C++. `signature`
- * gives its types in C's order, `'float32(float32, int32*)'`; a pointer is the address of an array's first element, whose fastest axis has no gaps. On
- * devices for which `link` has no code, kernels run `fallback`; without one, they are refused. Numba: `cuda.declare_device(name, sig, link=…)`, with C's calling convention.
- *
- *     const mad = cuda.declareDevice('mad', 'float32(float32, float32, float32)', {
- *       link: [{ ptx: text }, { opencl: 'float mad3(…) { … }' }],
- *       fallback: (a: number, b: number, c: number) => a * b + c,
- *     });
- * @throws TypeError for an invalid name or signature, or something that cannot be linked, NotSupportedError for a missing file.
- * @example
- * const triple = cuda.declareDevice('triple', 'float32(float32)', {
- *   link: [{ opencl: 'float triple(float x) { return 3 * x; }' }],
- *   fallback: (x: number) => 3 * x,
- * });
- * const y = Float32Array.of(2);
- * cuda.jit((y: Vec<f32>) => { y[0] = triple(y[0]!); }).launch({ grid: 1, block: 1 }, y);
- * console.log(y[0]); // 6
- */
-export function declareDevice<F extends (...args: never[]) => unknown = ExternalCall>(
+function declared<F extends (...args: never[]) => unknown = ExternalCall>(
   name: string,
   signature: string,
   options: DeclareOptions<F> = {},
@@ -89,3 +72,24 @@ export function declareDevice<F extends (...args: never[]) => unknown = External
   Object.defineProperty(onHost, 'name', { value: name });
   return Object.freeze(markExternal(onHost, external)) as unknown as F;
 }
+
+/**
+ * Declares a function written in another language, for use in kernels: `extern "C" __device__` in CUDA C++, a plain function in OpenCL C and HIP C++. `signature`
+ * gives its types in C's order, `'float32(float32, int32*)'`; a pointer is the address of an array's first element, whose fastest axis has no gaps. On
+ * devices for which `link` has no code, kernels run `fallback`; without one, they are refused. Numba: `cuda.declare_device(name, sig, link=…)`, with C's calling convention.
+ *
+ *     const mad = cuda.declareDevice('mad', 'float32(float32, float32, float32)', {
+ *       link: [{ ptx: text }, { opencl: 'float mad3(…) { … }' }],
+ *       fallback: (a: number, b: number, c: number) => a * b + c,
+ *     });
+ * @throws TypeError for an invalid name or signature, or something that cannot be linked, NotSupportedError for a missing file.
+ * @example
+ * const triple = cuda.declareDevice('triple', 'float32(float32)', {
+ *   link: [{ opencl: 'float triple(float x) { return 3 * x; }' }],
+ *   fallback: (x: number) => 3 * x,
+ * });
+ * const y = Float32Array.of(2);
+ * cuda.jit((y: Vec<f32>) => { y[0] = triple(y[0]!); }).launch({ grid: 1, block: 1 }, y);
+ * console.log(y[0]); // 6
+ */
+export const declareDevice: typeof declared = /* @__PURE__ */ hostOnly('cuda.declareDevice', declared);

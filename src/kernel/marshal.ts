@@ -9,7 +9,7 @@ import type { ArrayMemory } from '../array/array-memory.ts';
 import { memoryIn, memoryOf } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
 import { MappedNDArray } from '../array/host-array.ts';
-import { SmartArray } from '../array/smart-array.ts';
+import { isSmart } from '../array/smart-brand.ts';
 import type { ArgType, CompiledKernel, NumberKind } from '../compiler/contract.ts';
 import { type ElemType, isFloat, type Param, type ValueType } from '../compiler/ir/ops.ts';
 import type { Context } from '../memory/context.ts';
@@ -151,7 +151,7 @@ export class Marshaller {
 
   /** The device side of a smart array, up to date. */
   #smartOn(arg: unknown, context: Context): ArrayMemory | undefined {
-    if (!(arg instanceof SmartArray)) return undefined;
+    if (!isSmart(arg)) return undefined;
     this.smart = true;
     return memoryOf(arg.forKernel(context));
   }

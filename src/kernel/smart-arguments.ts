@@ -3,7 +3,8 @@
  */
 import { isOnDevice } from '../array/device-create.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
-import { SmartArray } from '../array/smart-array.ts';
+import type { SmartArray } from '../array/smart-array.ts';
+import { isSmart } from '../array/smart-brand.ts';
 import { NDARRAY } from '../compiler/contract.ts';
 import { TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
@@ -32,7 +33,7 @@ const PATHS: readonly string[] = Array.from({ length: 64 }, (_, i) => String(i))
 /** Whether there is a smart array among the arguments, or in tuples of them. */
 export function hasSmart(args: readonly unknown[], depth = 0): boolean {
   if (depth > DEEPEST) return false;
-  return args.some((arg) => arg instanceof SmartArray || (Array.isArray(arg) && hasSmart(arg, depth + 1)));
+  return args.some((arg) => isSmart(arg) || (Array.isArray(arg) && hasSmart(arg, depth + 1)));
 }
 
 /** Uploads what is behind; undefined when there is no smart array among the arguments, or in tuples of them. */
@@ -60,7 +61,7 @@ function replace(
   for (let i = 0; i < args.length; i++) {
     const arg = args[i];
     let other: unknown;
-    if (arg instanceof SmartArray) {
+    if (isSmart(arg)) {
       found.push({ array: arg, path: pathOf(prefix, i) });
       other = arg.forKernel(context);
     } else if (Array.isArray(arg)) {
@@ -110,6 +111,6 @@ export async function refreshHosts({ found }: SmartArguments): Promise<void> {
 export function markAll(args: readonly unknown[], written: ReadonlySet<string>, stream: Stream | undefined): void {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i];
-    if (arg instanceof SmartArray && written.has(pathOf('', i))) arg.changedOnDevice(stream);
+    if (isSmart(arg) && written.has(pathOf('', i))) arg.changedOnDevice(stream);
   }
 }

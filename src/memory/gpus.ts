@@ -3,6 +3,7 @@
  *
  * The list is an array that fills itself when it is first looked at, so that importing Tsamba loads no driver.
  */
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { print } from '../host/index.ts';
 import type { Device } from './device.ts';
 import { cudaDevices } from './devices.ts';
@@ -28,21 +29,18 @@ function fill(list: Device[]): Device[] {
  */
 export const gpus: readonly Device[] = /* @__PURE__ */ lazyList(fill);
 
+function available(): boolean {
+  return probe('nvidia').count > 0;
+}
+
 /**
  * Whether there is an NVIDIA GPU that can be used. Never throws. Numba: `is_available()`.
  * @example
  * if (!cuda.isAvailable()) console.log('without a GPU the CPU device computes');
  */
-export function isAvailable(): boolean {
-  return probe('nvidia').count > 0;
-}
+export const isAvailable: typeof available = /* @__PURE__ */ hostOnly('cuda.isAvailable', available);
 
-/**
- * Prints the devices that there are, and returns whether one of them is an NVIDIA GPU. Numba: `detect()`.
- * @example
- * const found: boolean = cuda.detect();
- */
-export function detect(): boolean {
+function printDevices(): boolean {
   const { count, reason } = probe('nvidia');
   const [first] = gpus;
   const driver = first?.driverVersion === undefined ? '' : `, driver for ${first.driverVersion}`;
@@ -58,6 +56,13 @@ export function detect(): boolean {
   print(lines.join('\n'));
   return isAvailable();
 }
+
+/**
+ * Prints the devices that there are, and returns whether one of them is an NVIDIA GPU. Numba: `detect()`.
+ * @example
+ * const found: boolean = cuda.detect();
+ */
+export const detect: typeof printDevices = /* @__PURE__ */ hostOnly('cuda.detect', printDevices);
 
 /** `gpu 0: NVIDIA H200, compute capability 9.0, 139.8 GiB, PCI 0000:3b:00.0, GPU-…: usable`. */
 function line({ index, name, computeCapability = [0, 0], limits, pciBusId, uuid }: Device): string {

@@ -4,6 +4,7 @@
  * Capturing a stack for each allocation costs microseconds, so it only happens while a tracker is on. Memory that the
  * garbage collector found counts as a leak as well: it was freed late, by luck.
  */
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { captureStack, type Site } from './disposal.ts';
 
 /** Device memory that nobody has disposed. */
@@ -75,6 +76,10 @@ export class LeakTracker {
   }
 }
 
+function track(): LeakTracker {
+  return new LeakTracker();
+}
+
 /**
  * Starts recording where device memory is allocated. `leaks()` of the result lists what has not been disposed of since; `dispose()` ends it. For
  * tests and for finding leaks: each allocation costs a captured stack while it is on.
@@ -85,6 +90,4 @@ export class LeakTracker {
  * d.dispose();
  * tracker.dispose();
  */
-export function trackLeaks(): LeakTracker {
-  return new LeakTracker();
-}
+export const trackLeaks: typeof track = /* @__PURE__ */ hostOnly('cuda.trackLeaks', track);

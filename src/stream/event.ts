@@ -60,6 +60,8 @@ const dropped: FinalizationRegistry<EventResource> = new FinalizationRegistry((r
 export class Event {
   /** @internal Makes a structured clone fail with a message that says what to do; must stay the first property. */
   readonly crossThread: symbol = UNCLONEABLE_STREAM;
+  /** @internal Only the host can use it. */
+  static readonly '~hostOnly': string = 'cuda.Event';
   readonly #timing: boolean;
   readonly #resource: EventResource;
   #recorded = false;

@@ -1,0 +1,4 @@
+/**
+ * What `toDlpack` is: `dlpack-export.ts`, but in pages.
+ */
+export { exportDlpack } from './dlpack-export.ts';
