@@ -24,3 +24,22 @@ export const tiled = cuda.jit((a: In<Mat<f32>>, b: In<Mat<f32>>, c: Mat<f32>) =>
   }
   c[y]![x] = sum;
 });
+
+const [ROWS, COLUMNS, ACROSS] = [8, 4, 64];
+
+/** The block of `registers`, and the elements that one computes along both axes. */
+export const REGISTERS = { block: [ACROSS, 1], tile: [ACROSS * COLUMNS, ROWS] } as const;
+
+/** Without shared memory: a thread computes some elements of some rows in registers. */
+export const registers = cuda.jit((a: In<Mat<f32>>, b: In<Mat<f32>>, c: Mat<f32>) => {
+  const row = cuda.blockIdx.y * ROWS;
+  const column = cuda.blockIdx.x * ACROSS * COLUMNS + cuda.threadIdx.x;
+  const sums = cuda.local.array([ROWS, COLUMNS], f32);
+  for (let i = 0; i < ROWS; i++) for (let j = 0; j < COLUMNS; j++) sums[i]![j] = 0;
+  for (let k = 0; k < a.shape[1]; k++) {
+    for (let i = 0; i < ROWS; i++) {
+      for (let j = 0; j < COLUMNS; j++) sums[i]![j]! += a[row + i]![k]! * b[k]![column + j * ACROSS]!;
+    }
+  }
+  for (let i = 0; i < ROWS; i++) for (let j = 0; j < COLUMNS; j++) c[row + i]![column + j * ACROSS] = sums[i]![j]!;
+});

@@ -24,7 +24,7 @@ import {
   type Sizes3,
 } from './library.ts';
 import { Converter, type Given, givenArray } from './operands.ts';
-import { inStrips, Products, readable } from './plan.ts';
+import { inPieces, Products, readable } from './plan.ts';
 import type { Matmul } from './types.ts';
 
 /** Options of products. */
@@ -147,7 +147,7 @@ export class Multiplier {
     const dtype = this.converter.typeOf(place, [a, b]);
     const chosen = chosenFor(place, library, { dtype, ...sizesOf(a, b, c.shape.slice(0, -2)) });
     const byLibrary = chosen.library === 'cublas';
-    const rows = inStrips(place.context, dtype);
+    const rows = inPieces(place.context, dtype);
     const read = (array: DeviceNDArray, inPieces: boolean): boolean =>
       byLibrary ? libraryReads(array) : readable(array, inPieces);
     const own = (array: DeviceNDArray, inPieces: boolean): DeviceNDArray =>

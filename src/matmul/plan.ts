@@ -8,6 +8,7 @@ import { scalar } from '../kernel/scalar.ts';
 import type { Step } from '../kernel/steps.ts';
 import { broadcastTo, collapseAxes } from '../layout/index.ts';
 import type { Workplace } from '../ufunc/operands.ts';
+import { PATCH_ROWS, PATCH_THREADS, patchProduct } from './patches.ts';
 import { STRIP_COLUMNS, STRIP_ROWS, stripProduct } from './strips.ts';
 import { partsOf, partsSum, spreadOf, THIN, thinProduct } from './thin.ts';
 import {
@@ -62,11 +63,12 @@ export class Products {
 
   /** The launches; k is not 0. Operands that no kernel can read as they are have been copied before (`readable`). */
   steps(place: Workplace, product: Product): Step[] {
-    const strips = inStrips(place.context, product.a.dtype);
+    const [strips, patches] = [inStrips(place.context, product.a.dtype), inPatches(place.context)];
     return batchesOf(place, product).flatMap((batch) => {
       if (strips) return this.#strips(place, batch);
       if (batch.m <= THIN) return this.#thin(place, batch);
-      return batch.n <= THIN ? this.#thin(place, turned(batch)) : this.#tiles(place, batch);
+      if (batch.n <= THIN) return this.#thin(place, turned(batch));
+      return patches ? this.#patches(place, batch) : this.#tiles(place, batch);
     });
   }
 
@@ -81,6 +83,23 @@ export class Products {
       {
         kernel,
         shape: { grid: [...grid, count], block: STRIP_COLUMNS, stream: place.stream },
+        args: [...at(a, b, c, z), sizes],
+      },
+    ]);
+  }
+
+  #patches(place: Workplace, batch: Batch): Step[] {
+    const { m, n, a, b, c } = batch;
+    const wide = n > 2 * PATCH_THREADS ? 4 : n > PATCH_THREADS ? 2 : 1;
+    const spec = { columns: c.array.itemSize > 8 ? 1 : wide, result: c.array.dtype, sum: sumType(a.array.dtype) };
+    const key = `patches ${spec.columns} ${spec.result.name} ${spec.sum.name}`;
+    const kernel = this.#kernel(key, () => patchProduct(this.#jit, spec));
+    const sizes = sizesOf(batch, 1, 1, 1);
+    const grid = [Math.ceil(m / PATCH_ROWS), Math.ceil(n / (PATCH_THREADS * spec.columns))] as const;
+    return parted(place, batch, (z, count, at) => [
+      {
+        kernel,
+        shape: { grid: [...grid, count], block: PATCH_THREADS, stream: place.stream },
         args: [...at(a, b, c, z), sizes],
       },
     ]);
@@ -373,9 +392,19 @@ function tilesOn({ info }: Workplace['context'], { lanes, type }: Elements): rea
 }
 
 /** Whether products of a type are computed without shared memory: where neighbouring threads are lanes of vectors, or there is too little of it. */
-export function inStrips(context: Workplace['context'], dtype: DType): boolean {
+function inStrips(context: Workplace['context'], dtype: DType): boolean {
   const { kind } = context.info;
   return kind === 'cpu' || kind === 'simulator' || tilesOn(context, elementsOf(sumType(dtype))).length === 0;
+}
+
+/** Whether products are computed in patches, without shared memory: where a GPU is a processor. */
+function inPatches({ info }: Workplace['context']): boolean {
+  return info.kind === 'webgpu' && info.hardware?.type === 'cpu';
+}
+
+/** Whether kernels read B and write C with their rows in a piece each. */
+export function inPieces(context: Workplace['context'], dtype: DType): boolean {
+  return inPatches(context) || inStrips(context, dtype);
 }
 
 /** The largest tiles of which there are enough for all multiprocessors. */

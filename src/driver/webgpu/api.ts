@@ -21,6 +21,7 @@ export interface GpuInfo {
   readonly device?: string;
   readonly architecture?: string;
   readonly description?: string;
+  readonly isFallbackAdapter?: boolean;
 }
 
 export interface GpuLimits {
@@ -79,6 +80,8 @@ export interface GpuDevice {
   createBindGroupLayout(options: object): object;
   createPipelineLayout(options: object): object;
   createComputePipeline(options: object): GpuPipeline;
+  /** Absent where the device is in another thread. */
+  createComputePipelineAsync?(options: object): PromiseLike<GpuPipeline>;
   createBindGroup(options: object): object;
   createCommandEncoder(): GpuEncoder;
   createQuerySet(options: { readonly type: 'timestamp'; readonly count: number }): GpuQuerySet;

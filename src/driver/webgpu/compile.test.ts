@@ -31,7 +31,7 @@ function wgsl(fn: (...args: never[]) => void, elems: readonly ElemType[], togeth
   const pointers = kernel.params.filter(({ type }) => type === 'ptr');
   const buffers = new Map(pointers.map(({ index }, k) => [index, together ? 0 : k]));
   const moved = new Set(together ? pointers.map(({ index }) => index) : []);
-  return compileWgsl(kernel, { name: 'k', block: [64, 1, 1], sharedBytes: 0, buffers, moved, folded: false });
+  return compileWgsl(kernel, { name: 'k', block: [64, 1, 1], sharedBytes: 0, buffers, moved, dispatch: 'whole' });
 }
 
 /** What a kernel of one array, `v`, is in WGSL, without the names of its variables. */

@@ -1,7 +1,8 @@
 /**
  * The WebGPU device's pipeline from a typed kernel to WGSL: which passes run, in which order.
  */
-import type { Kernel } from '../../compiler/ir/ops.ts';
+import { constant } from '../../compiler/ir/builder.ts';
+import type { Expr, Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
@@ -11,15 +12,17 @@ import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
+import { mapLists, mapStmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { wgslBody, wgslSincos } from '../../compiler/render/wgsl/math.ts';
-import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
+import type { Known, WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
 import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
 import { MissingPart } from '../../on-demand.ts';
 import { trace, traceTime } from '../../trace.ts';
 import { withExternals } from '../externals.ts';
 import { describePosition } from '../launch-errors.ts';
+import { nameElements } from './elements.ts';
 
 /** Compiles a verified kernel for one block shape. Throws NotSupportedError for what WebGPU lacks. */
 export function compileWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
@@ -46,21 +49,38 @@ export function rehearseWgsl(kernel: Kernel, ways: readonly [WgslOptions, ...Wgs
 }
 
 /** The kernel as it is rendered. */
-export function prepare(kernel: Kernel, { block }: Pick<WgslOptions, 'block'>): Kernel {
+export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'block' | 'known'>): Kernel {
   const simplified: Pass = { name: 'simplify', run: (k) => simplify(k, { block }) };
   return runPasses(
     [
       { name: 'settle externals', run: (k) => withExternals(k, [], 'a WebGPU device', () => undefined) },
+      { name: 'settle lengths', run: (k) => (known === undefined ? k : withValues(k, known)) },
       { name: 'drop checks', run: dropChecks },
       { name: 'lower warps', run: withoutWarps },
       { name: 'expand narrow floats', run: (k) => expandNarrow(k, {}) },
       simplified,
       { name: 'expand math', run: expand, cleanup: simplified },
+      // Modules for lengths that came again are made on processors alone, and nobody waits for them.
+      { name: 'name elements', run: (k) => (known && hasLocal(k) ? nameElements(k, simplified.run) : k) },
       { name: 'overlap rounds', run: overlapRounds, cleanup: simplified },
       { name: 'join guards', run: joinGuards },
     ],
     kernel,
   );
+}
+
+function hasLocal({ arrays }: Kernel): boolean {
+  return arrays.some(({ space }) => space === 'local');
+}
+
+/** Parameters of which the values are known are constants. */
+function withValues(kernel: Kernel, { values }: Known): Kernel {
+  const change = (e: Expr): Expr => {
+    const value = e.op === 'param' ? values.get(e.param) : undefined;
+    return value === undefined ? e : constant(e.type, value);
+  };
+  const inList = (list: Kernel['body']): Kernel['body'] => list.map((s) => mapStmtExprs(mapLists(s, inList), change));
+  return { ...kernel, body: inList(kernel.body) };
 }
 
 /** WGSL's own functions are not accurate enough, and its fma need not be one: functions of f32 are built on neither, unless fastMath asks for them. */

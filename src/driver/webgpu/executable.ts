@@ -3,8 +3,9 @@
  */
 import type { Kernel, ValueType } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
-import type { WgslBinding, WgslModule, WgslOptions, WgslWord } from '../../compiler/render/wgsl/module.ts';
+import type { Known, WgslBinding, WgslModule, WgslOptions, WgslWord } from '../../compiler/render/wgsl/module.ts';
 import { DriverError, NotSupportedError, TsambaRangeError } from '../../errors.ts';
+import { ifLoaded } from '../../on-demand.ts';
 import { attributesOf } from '../attributes.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';
 import type {
@@ -23,8 +24,9 @@ import { partsOf } from '../parts.ts';
 import { type GpuBuffer, type GpuDevice, type GpuLimits, USAGE } from './api.ts';
 import type { Batch, Pipeline } from './batch.ts';
 import { compileWgsl, rehearseWgsl } from './compile.ts';
+import { LENGTHS, Variants } from './lengths.ts';
 import type { Place } from './memory.ts';
-import { type BindingKind, groupOf, pipelineOf } from './pipelines.ts';
+import { type BindingKind, groupOf, pipelineLater, pipelineOf } from './pipelines.ts';
 import type { Reports, Watched } from './reports.ts';
 
 const SUGGESTED = 256;
@@ -57,10 +59,22 @@ interface Loaded {
   readonly bytes: Uint8Array;
   readonly constants: GpuBuffer | undefined;
   readonly watched: Watched | undefined;
-  /** A row of blocks is dispatched as several. */
-  readonly folded: boolean;
+  readonly dispatch: Dispatch;
   /** What has been bound, by the names of the buffers. */
   readonly groups: Map<string, object>;
+  /** The same for lengths that came again. */
+  readonly variants: Variants<Loaded>;
+}
+
+type Dispatch = WgslOptions['dispatch'];
+
+/** What a module is made for. */
+interface Wanted {
+  readonly shape: LaunchShape;
+  /** For each pointer the number of the buffer that it is in. */
+  readonly numbers: readonly number[];
+  readonly moved: readonly number[];
+  readonly dispatch: Dispatch;
 }
 
 /** A launch that may come again with the same arguments. */
@@ -80,6 +94,8 @@ export class WebGpuExecutable implements Executable {
   /** Blocks that `prepare` compiled for. */
   readonly #compiled = new Set<string>();
   readonly #pointers: readonly number[];
+  /** Extents and strides of arrays. */
+  readonly #lengths: readonly number[];
   /** As it is for a block of one thread, and arrays that have buffers of their own. */
   readonly #usual: WgslModule;
   #last: Prepared | undefined;
@@ -91,6 +107,9 @@ export class WebGpuExecutable implements Executable {
     this.#program = program;
     const { kernel } = program;
     this.#pointers = kernel.params.filter(({ type }) => type === 'ptr').map(({ index }) => index);
+    this.#lengths = kernel.params
+      .filter(({ origin: { kind } }) => kind === 'extent' || kind === 'stride')
+      .map(({ index }) => index);
     this.#usual = compileWgsl(kernel, this.#options([1, 1, 1], 0, this.#pointers, []));
     const { maxThreadsPerBlock } = driver.info.limits;
     const most = Math.min(
@@ -99,6 +118,10 @@ export class WebGpuExecutable implements Executable {
       program.launchBounds ?? maxThreadsPerBlock,
     );
     this.attributes = { ...attributesOf(kernel, most), sharedBytes: this.#usual.sharedBytes };
+  }
+
+  get #onProcessor(): boolean {
+    return this.#driver.info.hardware?.type === 'cpu';
   }
 
   get #kernel(): Kernel {
@@ -111,7 +134,8 @@ export class WebGpuExecutable implements Executable {
     sharedBytes: number,
     buffers: readonly number[],
     moved: readonly number[],
-    folded = false,
+    dispatch: Dispatch = 'whole',
+    known?: Known,
   ): WgslOptions {
     return {
       name: this.#program.name ?? this.#kernel.name,
@@ -119,7 +143,9 @@ export class WebGpuExecutable implements Executable {
       sharedBytes,
       buffers: new Map(this.#pointers.map((param, k) => [param, buffers[k] as number])),
       moved: new Set(moved),
-      folded,
+      dispatch,
+      onProcessor: this.#onProcessor,
+      known,
     };
   }
 
@@ -140,12 +166,12 @@ export class WebGpuExecutable implements Executable {
     if (module.cooperative) refuseSeveralBlocks(this.#kernel, blocks, driver.info.name);
     const number = watched === undefined ? 0 : driver.reports.note(watched, shape, target, this.launch);
     const { maxComputeWorkgroupsPerDimension: along } = driver.limits;
-    if (loaded.folded) {
+    if (loaded.dispatch === 'rows') {
       const rows = rowsOf(grid[0], along);
       const row = Math.ceil(grid[0] / rows);
       writePlace(module.words, view, { number, first: ORIGIN, grid, row });
       driver.batch.dispatch(pipeline, group, bytes, [row, rows, 1]);
-    } else if (grid[0] <= along && grid[1] <= along && grid[2] <= along) {
+    } else if (loaded.dispatch === 'whole') {
       writePlace(module.words, view, { number, first: ORIGIN, grid });
       driver.batch.dispatch(pipeline, group, bytes, grid);
     } else {
@@ -166,7 +192,7 @@ export class WebGpuExecutable implements Executable {
       version >= 0 &&
       last.version === version &&
       last.sharedBytes === sharedBytes &&
-      last.loaded.folded === isFolded(shape, this.#driver.limits) &&
+      last.loaded.dispatch === dispatchOf(shape, this.#driver.limits) &&
       last.block.every((n, axis) => n === block[axis])
     ) {
       return last;
@@ -182,13 +208,16 @@ export class WebGpuExecutable implements Executable {
       return names.push(start) - 1;
     });
     const moved = this.#pointers.filter((_, k) => places[k]?.offset !== 0);
-    const loaded = this.#for(shape, numbers, moved);
+    const wanted = { shape, numbers, moved, dispatch: dispatchOf(shape, driver.limits) };
+    const usual = this.#for(wanted);
+    const own = this.#variant(usual, wanted, distinct, args);
+    const loaded = own === 'none' ? usual : (own ?? usual);
     writeValues(loaded.module.words, loaded.view, args, (param) => places[this.#pointers.indexOf(param)]?.offset ?? 0);
     const group = this.#group(loaded, names, distinct);
     // A buffer of the program's own is looked up at each launch.
     const isOwn = places.every(({ foreign }) => foreign !== true);
     const made: Prepared = { version, block: [...block], sharedBytes, loaded, group };
-    this.#last = isOwn ? made : undefined;
+    this.#last = isOwn && own !== undefined ? made : undefined;
     return made;
   }
 
@@ -213,30 +242,47 @@ export class WebGpuExecutable implements Executable {
     const key = `${block}/${sharedBytes}`;
     if (this.#compiled.has(key)) return;
     const pointers = this.#pointers;
-    const way = (buffers: readonly number[], moved: readonly number[], folded = false): WgslOptions =>
-      this.#options([...block], sharedBytes, buffers, moved, folded);
+    const way = (buffers: readonly number[], moved: readonly number[], dispatch: Dispatch): WgslOptions =>
+      this.#options([...block], sharedBytes, buffers, moved, dispatch);
     const together = pointers.map(() => 0);
-    rehearseWgsl(this.#kernel, [way(pointers, []), way(pointers, pointers), way(together, pointers, true)]);
+    rehearseWgsl(this.#kernel, [
+      way(pointers, [], 'whole'),
+      way(pointers, pointers, 'parts'),
+      way(together, pointers, 'rows'),
+    ]);
     this.#compiled.add(key);
   }
 
-  #for(shape: LaunchShape, numbers: readonly number[], moved: readonly number[]): Loaded {
-    const { block, sharedBytes } = shape;
-    const folded = isFolded(shape, this.#driver.limits);
-    const key = `${block}/${sharedBytes}/${numbers}/${moved}/${folded}`;
+  #for(wanted: Wanted): Loaded {
+    const { shape, numbers, moved, dispatch } = wanted;
+    const key = `${shape.block}/${shape.sharedBytes}/${numbers}/${moved}/${dispatch}`;
     const known = this.#loaded.get(key);
     if (known !== undefined) return known;
-    const made = this.#load(shape, numbers, moved, folded);
+    const made = this.#load(wanted);
     this.#loaded.set(key, made);
     return made;
   }
 
-  #load(shape: LaunchShape, numbers: readonly number[], moved: readonly number[], folded: boolean): Loaded {
-    const { device, info, limits, reports } = this.#driver;
-    const module = compileWgsl(
-      this.#kernel,
-      this.#options([...shape.block], shape.sharedBytes, numbers, moved, folded),
+  #load(wanted: Wanted, known?: Known): Loaded {
+    const { device } = this.#driver;
+    const module = this.#module(wanted, known);
+    const { label, size, kinds } = this.#checked(wanted, module);
+    const pipeline = this.#driver.scoped(`kernel ${label}`, () =>
+      pipelineOf(device, module.text, module.entry, size, kinds),
     );
+    return this.#loadedOf(wanted, module, size, pipeline);
+  }
+
+  #module({ shape, numbers, moved, dispatch }: Wanted, known: Known | undefined): WgslModule {
+    return compileWgsl(
+      this.#kernel,
+      this.#options([...shape.block], shape.sharedBytes, numbers, moved, dispatch, known),
+    );
+  }
+
+  /** What is needed to load a module. Throws for what the device has too little of. */
+  #checked({ shape }: Wanted, module: WgslModule): { label: string; size: number; kinds: readonly BindingKind[] } {
+    const { info, limits } = this.#driver;
     const label = `${kernelLabel(this.#kernel)} with ${describeLaunch(shape)}`;
     if (module.sharedBytes > info.limits.maxSharedBytesPerBlock) {
       throw new TsambaRangeError(
@@ -253,10 +299,10 @@ export class WebGpuExecutable implements Executable {
       );
     }
     const size = Math.max(16, Math.ceil(wordsOf(module.words) / 4) * 16);
-    const kinds = module.bindings.slice(1).map(kindOf);
-    const pipeline = this.#driver.scoped(`kernel ${label}`, () =>
-      pipelineOf(device, module.text, module.entry, size, kinds),
-    );
+    return { label, size, kinds: module.bindings.slice(1).map(kindOf) };
+  }
+
+  #loadedOf({ dispatch }: Wanted, module: WgslModule, size: number, pipeline: Pipeline): Loaded {
     const view = new DataView(new ArrayBuffer(size));
     const constants = module.bindings.find((b) => b.kind === 'constants');
     const watches = module.sites.length > 0 || module.prints.length > 0;
@@ -266,10 +312,40 @@ export class WebGpuExecutable implements Executable {
       view,
       bytes: new Uint8Array(view.buffer),
       constants: constants && this.#constants(constants.bytes),
-      watched: watches ? reports.watch(this.#kernel, module.sites, module.prints) : undefined,
-      folded,
+      watched: watches ? this.#driver.reports.watch(this.#kernel, module.sites, module.prints) : undefined,
+      dispatch,
       groups: new Map(),
+      variants: new Variants(),
     };
+  }
+
+  /** The module for the lengths at hand, as `Variants.of` says. */
+  #variant(
+    { variants }: Loaded,
+    wanted: Wanted,
+    buffers: readonly GpuBuffer[],
+    args: LaunchArgs,
+  ): Loaded | 'none' | undefined {
+    if (!this.#onProcessor || buffers.length === 0) return 'none';
+    const values = this.#lengths.map((param) => args[param] as number | bigint);
+    return variants.of(`${buffers.map(({ size }) => size)}/${values}`, (done) => {
+      const known: Known = {
+        lengths: new Map(buffers.map(({ size }, k) => [k, size >> 2])),
+        values: new Map(this.#lengths.map((param, k) => [param, values[k] as number | bigint])),
+      };
+      if (LENGTHS.after === 0) {
+        done(this.#load(wanted, known));
+        return true;
+      }
+      const module = ifLoaded(() => this.#module(wanted, known));
+      if (module === undefined) return false;
+      const { size, kinds } = this.#checked(wanted, module);
+      pipelineLater(this.#driver.device, module.text, module.entry, size, kinds).then(
+        (pipeline) => done(this.#live && pipeline ? this.#loadedOf(wanted, module, size, pipeline) : undefined),
+        () => done(undefined),
+      );
+      return true;
+    });
   }
 
   #constants(bytes: Uint8Array): GpuBuffer {
@@ -297,16 +373,18 @@ export class WebGpuExecutable implements Executable {
   unload(): void {
     if (!this.#live) return;
     this.#live = false;
-    for (const { constants } of this.#loaded.values())
+    for (const { constants } of [...this.#loaded.values()].flatMap((one) => [one, ...one.variants.all]))
       if (constants !== undefined) this.#driver.batch.destroy(constants);
     this.#loaded.clear();
     this.#last = undefined;
   }
 }
 
-/** Whether a grid is a row that is longer than WebGPU has one; wider grids run in parts. */
-function isFolded({ grid }: LaunchShape, { maxComputeWorkgroupsPerDimension: along }: GpuLimits): boolean {
-  return grid[0] > along && grid[1] === 1 && grid[2] === 1 && Math.ceil(grid[0] / along) <= along / 2;
+/** A row of blocks that is longer than WebGPU has one is dispatched as several rows; wider grids run in parts. */
+function dispatchOf({ grid }: LaunchShape, { maxComputeWorkgroupsPerDimension: along }: GpuLimits): Dispatch {
+  const [x, y, z] = grid;
+  if (x <= along && y <= along && z <= along) return 'whole';
+  return y === 1 && z === 1 && Math.ceil(x / along) <= along / 2 ? 'rows' : 'parts';
 }
 
 function kindOf(binding: WgslBinding): BindingKind {

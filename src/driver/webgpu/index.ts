@@ -71,6 +71,12 @@ async function refusedBy<T>(call: string, answer: Promise<T>): Promise<T> {
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */
 const BUFFERS = 4;
 
+/** Whether an adapter computes on a processor. */
+function isProcessor({ isFallbackAdapter, architecture, device, description }: GpuInfo): boolean {
+  const names = [architecture, device, description].join();
+  return isFallbackAdapter === true || /swiftshader|llvmpipe|basic render/i.test(names);
+}
+
 function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean): DeviceInfo {
   const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
   return {
@@ -86,6 +92,7 @@ function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean)
       multiprocessors: 16,
       totalMemory: BUFFERS * limits.maxBufferSize,
     },
+    ...(isProcessor(info) && { hardware: { type: 'cpu', vendor: 'other' } }),
     f64: false,
     features: {
       streamOrdered: false,

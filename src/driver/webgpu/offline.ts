@@ -22,7 +22,7 @@ export const wgslCode: OfflineCode = {
       sharedBytes: 0,
       buffers,
       moved: new Set(),
-      folded: false,
+      dispatch: 'whole',
     }).text;
   },
 };

@@ -72,7 +72,7 @@ function specialOf({ options }: Gen, name: Special): string {
   const axis = AXES[along as 'x' | 'y' | 'z'];
   switch (what) {
     case 'threadIdx':
-      return `i32(thread.${along})`;
+      return options.onProcessor ? `thread_${along}` : `i32(thread.${along})`;
     case 'blockIdx':
       return `block_${along}`;
     case 'gridDim':

@@ -74,7 +74,7 @@ export function layOut(kernel: Kernel, options: WgslOptions, faults: boolean): L
   const words = new Words();
   const starts: string[] = [];
   const one = (word: WgslWord): string => words.take(word)[0] as string;
-  if (options.folded) {
+  if (options.dispatch === 'rows') {
     starts.push(`let block_x = i32(group.y * ${one({ kind: 'row' })} + group.x);`);
     starts.push(`let blocks_x = i32(${one({ kind: 'blocks', axis: 0 })});`);
     starts.push('let block_y = 0i;', 'let blocks_y = 1i;', 'let block_z = 0i;', 'let blocks_z = 1i;');
@@ -82,12 +82,14 @@ export function layOut(kernel: Kernel, options: WgslOptions, faults: boolean): L
   } else {
     for (const [axis, along] of (['x', 'y', 'z'] as const).entries()) {
       const index = axis as 0 | 1 | 2;
-      starts.push(`let block_${along} = i32(${one({ kind: 'firstBlock', axis: index })} + group.${along});`);
+      const first = options.dispatch === 'parts' ? `${one({ kind: 'firstBlock', axis: index })} + ` : '';
+      starts.push(`let block_${along} = i32(${first}group.${along});`);
       starts.push(`let blocks_${along} = i32(${one({ kind: 'blocks', axis: index })});`);
     }
   }
   if (faults) starts.push(`let launch_number = ${one({ kind: 'launchNumber' })};`);
-  const values = valuesOf(kernel, words, starts);
+  if (options.onProcessor) starts.push(...threadPlaces(options.block));
+  const values = valuesOf(kernel, options, words, starts);
   const { memories, buffers } = globalMemories(kernel, options, (param) => one({ kind: 'offset', param }), starts);
   const constants = constantMemories(kernel, memories);
   const shared = ownMemories(kernel, options, memories);
@@ -109,10 +111,24 @@ export function layOut(kernel: Kernel, options: WgslOptions, faults: boolean): L
   };
 }
 
-function valuesOf(kernel: Kernel, words: Words, starts: string[]): Map<number, string> {
+/** Where a thread is in its block, by its number: what WGSL gives costs two divisions, which nobody makes here whose divisor is a power of two. */
+function threadPlaces([x, y]: WgslOptions['block']): string[] {
+  const parted = (n: string, by: number): readonly [whole: string, rest: string] => {
+    if (by === 1) return [n, '0u'];
+    const bits = Math.log2(by);
+    return Number.isInteger(bits)
+      ? [`(${n} >> ${bits}u)`, `(${n} & ${by - 1}u)`]
+      : [`(${n} / ${by}u)`, `(${n} % ${by}u)`];
+  };
+  const [rows, inRow] = parted('number', x);
+  const [planes, row] = parted(rows, y);
+  return [`let thread_x = i32(${inRow});`, `let thread_y = i32(${row});`, `let thread_z = i32(${planes});`];
+}
+
+function valuesOf(kernel: Kernel, options: WgslOptions, words: Words, starts: string[]): Map<number, string> {
   const values = new Map<number, string>();
   for (const { index, type, name } of kernel.params) {
-    if (type === 'ptr') continue;
+    if (type === 'ptr' || options.known?.values.has(index)) continue;
     const of: WgslWord = { kind: 'value', param: index, type, words: isWide(type) || type === 'f64' ? 2 : 1 };
     const [low = '', high = ''] = words.take(of);
     const text = `p${index}_${plainName(name)}`;
@@ -156,7 +172,8 @@ function globalMemories(
         bases.set(param, base);
         starts.push(`let ${base} = ${offset(param)};`);
       }
-      memories.set(array, { name: `buffer_${buffer}`, atomic: together, base, words: undefined, shared: true });
+      const length = options.known?.lengths.get(buffer);
+      memories.set(array, { name: `buffer_${buffer}`, atomic: together, base, words: length, shared: true });
     }
   }
   const buffers = [...of].map(([buffer, arrays]) => ({
@@ -239,10 +256,12 @@ function declaration(
       return `${place} var<uniform> words: array<vec4<u32>, ${vectors}>;`;
     case 'buffer': {
       const name = `buffer_${binding.buffer}`;
-      const isAtomic = [...memories.values()].some((m) => m.name === name && m.atomic);
-      return isAtomic
-        ? `${place} var<storage, read_write> ${name}: array<atomic<u32>>;`
-        : `${place} var<storage, ${binding.written ? 'read_write' : 'read'}> ${name}: array<u32>;`;
+      const own = [...memories.values()].filter((m) => m.name === name);
+      const isAtomic = own.some((m) => m.atomic);
+      const access = isAtomic || binding.written ? 'read_write' : 'read';
+      const length = own[0]?.words;
+      const count = length === undefined ? '' : `, ${length}`;
+      return `${place} var<storage, ${access}> ${name}: array<${isAtomic ? 'atomic<u32>' : 'u32'}${count}>;`;
     }
     case 'constants':
       return `${place} var<storage, read> constants: array<u32>;`;

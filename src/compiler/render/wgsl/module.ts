@@ -22,8 +22,23 @@ export interface WgslOptions {
   readonly buffers: ReadonlyMap<number, number>;
   /** Parameters whose arrays do not begin where their buffers do. */
   readonly moved: ReadonlySet<number>;
-  /** The grid is a row of blocks, dispatched as several rows: WebGPU has at most 65,535 along an axis. The last row may have more of them than there are. */
-  readonly folded: boolean;
+  /**
+   * How the grid is dispatched, for WebGPU has at most 65,535 blocks along an axis: as it is; a row of blocks as several rows, of which the last may have more of them than there
+   * are; or in parts.
+   */
+  readonly dispatch: 'whole' | 'rows' | 'parts';
+  /** The device is a processor's: where a thread is in its block, it would find by dividing, for each thread anew. */
+  readonly onProcessor?: boolean | undefined;
+  /** What the module is made for alone. */
+  readonly known?: Known | undefined;
+}
+
+/** What is the same in all launches of a module. */
+export interface Known {
+  /** Words of each buffer, by its number: WebGPU need not look for them to keep indices in bounds. */
+  readonly lengths: ReadonlyMap<number, number>;
+  /** Values of parameters. */
+  readonly values: ReadonlyMap<number, number | bigint>;
 }
 
 /** One word, or two, of the uniform buffer. */
@@ -32,9 +47,9 @@ export type WgslWord =
   | { readonly kind: 'offset'; readonly param: number }
   /** The parameter's value: two words of 64 bits, low half first; of bool 0 or 1. */
   | { readonly kind: 'value'; readonly param: number; readonly type: ValueType; readonly words: 1 | 2 }
-  /** The first block of this dispatch, and the blocks of the whole grid: a grid of more than 65,535 along several axes runs in parts. */
+  /** The first block of this dispatch, of a grid that runs in parts; and the blocks of the whole grid. */
   | { readonly kind: 'firstBlock' | 'blocks'; readonly axis: 0 | 1 | 2 }
-  /** Blocks in a row, of a folded grid. */
+  /** Blocks in a row, of a grid that is dispatched as several. */
   | { readonly kind: 'row' }
   | { readonly kind: 'launchNumber' }
   /** 0, which the compiler cannot know. */

@@ -98,7 +98,7 @@ function programText(
     ...[...g.jumps].map((name) => `var ${name} = false;`),
   ];
   const inputs = [
-    '@builtin(local_invocation_id) thread: vec3<u32>',
+    ...(options.onProcessor ? [] : ['@builtin(local_invocation_id) thread: vec3<u32>']),
     '@builtin(local_invocation_index) number: u32',
     '@builtin(workgroup_id) group: vec3<u32>',
   ];
