@@ -3,7 +3,7 @@
  */
 import * as jax from '@jax-js/jax';
 import { cuda, type DeviceNDArray, f32, ndarray } from 'tsamba';
-import { saxpy, tiled } from './own.ts';
+import { REGISTERS, registers, saxpy, tiled } from './own.ts';
 import { typegpu } from './typegpu.js';
 
 /** One side of a case: enqueues once, and says when all of it is done. */
@@ -71,17 +71,23 @@ function saxpySides(peers: Peers, n: number): Sides {
   };
 }
 
-async function matmulSides(peers: Peers, size: number, own: 'library' | 'kernel'): Promise<Sides> {
+/** Who multiplies matrices of Tsamba's. */
+type Own = 'library' | 'registers' | 'tiled';
+
+/** jax-js stands beside what has no shared memory, as its own has none, and TypeGPU's program beside all. */
+async function matmulSides(peers: Peers, size: number, own: Own): Promise<Sides> {
   const [a, b] = [numbers(size * size, 3), numbers(size * size, 5)];
   const on = (data: Float32Array): DeviceNDArray<f32> =>
     cuda.toDevice(ndarray(data, { shape: [size, size] })) as DeviceNDArray<f32>;
   const [da, db, dc, de] = [on(a), on(b), on(new Float32Array(size * size)), on(new Float32Array(size * size))];
-  const shape = { grid: [size / 16, size / 16], block: [16, 16] } as const;
+  const kernel = own === 'tiled' ? tiled : registers;
+  const { block, tile } = own === 'tiled' ? ({ block: [16, 16], tile: [16, 16] } as const) : REGISTERS;
+  const shape = { grid: [size / tile[0], size / tile[1]], block } as const;
   const launch =
-    own === 'library' ? () => void cuda.matmul(da, db, { out: dc } as never) : () => tiled.launch(shape, da, db, dc);
+    own === 'library' ? () => void cuda.matmul(da, db, { out: dc } as never) : () => kernel.launch(shape, da, db, dc);
   // Compiled by a promise, as pages do it.
   if (own === 'library') await cuda.matmul.async(da, db, { out: dc } as never);
-  else await tiled.launchAsync(shape, da, db, dc);
+  else await kernel.launchAsync(shape, da, db, dc);
   const compiled = jax.jit((p: jax.numpy.Array, q: jax.numpy.Array) => jax.numpy.matmul(p, q));
   const [ja, jb] = [a, b].map((data) => jax.numpy.array(data).reshape([size, size])) as [
     jax.numpy.Array,
@@ -90,10 +96,13 @@ async function matmulSides(peers: Peers, size: number, own: 'library' | 'kernel'
   const theirs = peers.matmul(da.gpuBuffer as Buffer, db.gpuBuffer as Buffer, de.gpuBuffer as Buffer);
   return {
     tsamba: ofQueue(launch, dc),
-    ...(own === 'library' ? { 'jax-js': ofJax(() => compiled(ja.ref, jb.ref)) } : {}),
+    ...(own !== 'tiled' ? { 'jax-js': ofJax(() => compiled(ja.ref, jb.ref)) } : {}),
     TypeGPU: ofQueue(theirs, de),
   };
 }
+
+/** Rounds before those that count. */
+const WARM = 4;
 
 /** Launches until the sides agree, once; then each in turns. Throws where they do not. */
 async function timed(name: string, sides: Sides, rounds: number, interval: number): Promise<PageCase> {
@@ -120,9 +129,10 @@ async function timed(name: string, sides: Sides, rounds: number, interval: numbe
   const longest = Math.max(...(await inTurn(list, ([, side]) => one(side, 2))));
   const launches = Math.max(1, Math.min(100, Math.round(interval / longest)));
   const times: Record<string, number[]> = Object.fromEntries(list.map(([side]) => [side, []]));
-  for (let round = -2; round < rounds; round++) {
+  // What compiles kernels anew once they have been launched some times has done so by then.
+  for (let round = -WARM; round < rounds; round++) {
     for (let k = 0; k < list.length; k++) {
-      const [side, calls] = list[(k + round + list.length) % list.length] as (typeof list)[0];
+      const [side, calls] = list[(k + round + WARM) % list.length] as (typeof list)[0];
       const ms = await one(calls, launches);
       if (round >= 0) times[side]?.push(ms);
     }
@@ -138,6 +148,8 @@ async function inTurn<T, R>(list: readonly T[], body: (one: T) => Promise<R>): P
 
 /** Runs all; `n` elements of saxpy, matrices of `size`, `interval` milliseconds between two waits. */
 export async function run(n: number, size: number, rounds: number, interval: number): Promise<PageOutput> {
+  const [across] = REGISTERS.tile;
+  if (size % across !== 0) throw new Error(`--size must be a multiple of ${across}`);
   await cuda.open('webgpu');
   await jax.init('webgpu');
   jax.defaultDevice('webgpu');
@@ -146,13 +158,11 @@ export async function run(n: number, size: number, rounds: number, interval: num
   const peers = typegpu(cuda.gpuDevice(), n, size);
   const cases: Record<string, PageCase> = {};
   cases[`saxpy ${n}`] = await timed('saxpy', saxpySides(peers, n), rounds, interval);
-  for (const own of ['library', 'kernel'] as const)
-    cases[`matrix product ${size}, ${own === 'library' ? 'by the library' : 'tiled kernel'}`] = await timed(
-      'matmul',
-      await matmulSides(peers, size, own),
-      rounds,
-      interval,
-    );
+  const names = { library: 'by the library', registers: 'kernel in registers', tiled: 'tiled kernel' };
+  for (const [own, name] of Object.entries(names)) {
+    const sides = await matmulSides(peers, size, own as Own);
+    cases[`matrix product ${size}, ${name}`] = await timed('matmul', sides, rounds, interval);
+  }
   return { device: cuda.currentDevice().name, cases };
 }
 
