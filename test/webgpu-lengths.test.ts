@@ -177,6 +177,57 @@ describe.skipIf(why !== undefined)('lengths that come again', () => {
     expect(Array.from(await x.copyToHostAsync())).toEqual(Array.from(expected));
   });
 
+  it.each([0, USUAL])('have short loops and small arrays written out, after %d', async (after) => {
+    LENGTHS.after = after;
+    const kernel = cuda.jit((out: Mat<i32>, x: In<Mat<i32>>) => {
+      const i = cuda.grid(1);
+      const sums = cuda.local.array([3, 2], i32);
+      for (let r = 0; r < 3; r++) for (let c = 0; c < 2; c++) sums[r]![c] = r * 10 + c;
+      for (let k = 0; k < x.shape[1]; k++)
+        for (let r = 0; r < 3; r++) for (let c = 0; c < 2; c++) sums[r]![c]! += x[r]![k]! * (c + 1) + i;
+      for (let r = 0; r < 3; r++) for (let c = 0; c < 2; c++) if (r < out.shape[0]) out[r]![2 * i + c] = sums[r]![c]!;
+    });
+    for (const [rows, columns, count] of [
+      [3, 8, 5],
+      [2, 4, 1],
+    ] as const) {
+      const x = Int32Array.from({ length: 3 * count }, (_, k) => (k * 7) % 5);
+      const out = cuda.toDevice(ndarray(new Int32Array(rows * columns), { shape: [rows, columns] }));
+      const given = cuda.toDevice(ndarray(x, { shape: [3, count] }));
+      await kernel.compileAsync(out as never, given as never);
+      for (let k = 0; k < 8; k++) {
+        kernel.launch({ grid: 1, block: columns / 2 }, out as never, given as never);
+        await turn();
+      }
+      const expected = Int32Array.from({ length: rows * columns }, (_, at) => {
+        const [r, i, c] = [Math.floor(at / columns), Math.floor((at % columns) / 2), at % 2];
+        let sum = r * 10 + c;
+        for (let k = 0; k < count; k++) sum += (x[r * count + k] as number) * (c + 1) + i;
+        return sum;
+      });
+      expect(((await out.copyToHostAsync()) as unknown as { readonly data: Int32Array }).data).toEqual(expected);
+    }
+  });
+
+  it('are forgotten with a device that is lost meanwhile', async () => {
+    const kernel = cuda.jit((a: Vec<i32>) => {
+      const i = cuda.grid(1);
+      if (i < a.length) a[i] = i;
+    });
+    const a = cuda.deviceArray(33, i32);
+    await kernel.compileAsync(a);
+    for (let k = 0; k <= LENGTHS.after; k++) kernel.launch({ threads: 33 }, a);
+    expect(modules).toHaveLength(2);
+    gpuDevice().destroy();
+    await expect(cuda.synchronizeAsync()).rejects.toThrow(expect.objectContaining({ code: 'E_DEVICE_LOST' }));
+    for (let k = 0; k < 20; k++) await turn();
+    await cuda.open('webgpu');
+    const b = cuda.deviceArray(33, i32);
+    await kernel.compileAsync(b);
+    for (let k = 0; k < 9; k++) kernel.launch({ threads: 33 }, b);
+    expect(Array.from(await b.copyToHostAsync())).toEqual(Array.from(upTo(33)));
+  });
+
   it('have what a failing thread reports', async () => {
     LENGTHS.after = 0;
     const store = cuda.jit(

@@ -12,7 +12,7 @@ import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
 import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
-import { mapLists, mapStmtExprs } from '../../compiler/ir/passes/walk.ts';
+import { mapLists, mapStmtExprs, someStmt } from '../../compiler/ir/passes/walk.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { wgslBody, wgslSincos } from '../../compiler/render/wgsl/math.ts';
 import type { Known, WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
@@ -61,7 +61,7 @@ export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'blo
       simplified,
       { name: 'expand math', run: expand, cleanup: simplified },
       // Modules for lengths that came again are made on processors alone, and nobody waits for them.
-      { name: 'name elements', run: (k) => (known && hasLocal(k) ? nameElements(k, simplified.run) : k) },
+      { name: 'name elements', run: (k) => (known && hasLoop(k) ? nameElements(k, simplified.run) : k) },
       { name: 'overlap rounds', run: overlapRounds, cleanup: simplified },
       { name: 'join guards', run: joinGuards },
     ],
@@ -69,8 +69,8 @@ export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'blo
   );
 }
 
-function hasLocal({ arrays }: Kernel): boolean {
-  return arrays.some(({ space }) => space === 'local');
+function hasLoop({ body }: Kernel): boolean {
+  return someStmt(body, (s) => s.op === 'loop');
 }
 
 /** Parameters of which the values are known are constants. */

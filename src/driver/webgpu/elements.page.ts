@@ -1,5 +1,5 @@
 /**
- * What makes variables of small arrays of a thread: pages load it when a device first needs it.
+ * What writes out short loops and makes variables of small arrays of a thread: pages load it when a device first needs it.
  */
 import { onDemand, type Part } from '../../on-demand.ts';
 

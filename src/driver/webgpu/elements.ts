@@ -1,4 +1,4 @@
 /**
- * Small arrays of a thread as variables, for devices whose compiler leaves them in memory.
+ * Short loops written out and small arrays as variables, for devices whose compiler does neither.
  */
 export { nameElements } from './named-elements.ts';
