@@ -10,7 +10,7 @@ import { Random } from './random.ts';
 type Sum = Extract<Ty, 'i32' | 'u32' | 'i64' | 'f32' | 'f64'>;
 
 const SUMS: readonly Sum[] = ['i32', 'u32', 'i64', 'f32', 'f64'];
-const COUNTS = [512, 1024, 2048];
+const COUNTS = [512, 1024, 2048, 4096];
 
 const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
 const join = (op: BinOp, t: Ty, a: Expr, b: Expr): Expr => ({ t, k: 'bin', op, a, b });
@@ -30,7 +30,8 @@ class RowGenerator {
     this.#r = r;
     this.#seed = seed;
     this.#block = [r.pick([64, 64, 128, 72, 100, 32]), r.chance(0.1) ? 2 : 1];
-    this.#grid = r.pick([1, 1, 2, 3]);
+    // Groups of neighbouring blocks begin with one, then two, then four.
+    this.#grid = r.pick([1, 2, 3, 5, 7, 11]);
   }
 
   #name(prefix: string): string {

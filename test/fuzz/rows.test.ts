@@ -1,5 +1,5 @@
 /**
- * Random sums over grid-stride loops, and that most of them are gone through several rounds at a time.
+ * Random sums over grid-stride loops, and that most of them are gone through several rounds at a time, and by neighbouring blocks in turns.
  */
 import { expect, it } from 'vitest';
 import { splitFullRounds } from '../../src/compiler/ir/passes/full-rounds.ts';
@@ -11,10 +11,13 @@ import { generateRows } from './row-programs.ts';
 const PROGRAMS = Number(process.env['FUZZ_ROWS'] ?? 40);
 
 it('do the same as in the evaluator, four rounds at a time', { timeout: 240_000 }, () => {
-  let together = 0;
+  let [together, adjacent] = [0, 0];
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     const simple = simplify(kernel, { block });
-    if (lanes !== 1 && splitFullRounds(simple, block[0], true).together.size > 0) together++;
+    if (lanes === 1) return;
+    const rounds = splitFullRounds(simple, block[0], true);
+    if (rounds.together.size > 0) together++;
+    if (rounds.adjacent.size > 0) adjacent++;
   });
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const p = generateRows(seed);
@@ -23,4 +26,5 @@ it('do the same as in the evaluator, four rounds at a time', { timeout: 240_000 
   }
   cpu.close();
   expect(together).toBeGreaterThan(PROGRAMS / 2);
+  expect(adjacent).toBeGreaterThan(PROGRAMS / 2);
 });

@@ -15,6 +15,7 @@ import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
+import { NEIGHBOURS } from './neighbours.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import type { Row } from './row.ts';
@@ -62,5 +63,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
   ...under('compiler/render/wasm/', PAIRS),
+  ...under('compiler/', NEIGHBOURS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

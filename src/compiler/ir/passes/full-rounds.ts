@@ -39,6 +39,8 @@ export interface FullRounds {
   readonly loops: readonly Loop[];
   /** The loops of several rounds at a time, and how many values they carry. */
   readonly together: ReadonlyMap<Label, number>;
+  /** Those of them in which the row of the next block in x begins where a block's ends. */
+  readonly adjacent: ReadonlySet<Label>;
 }
 
 /** Rounds at a time. Eight are hardly better, and twice the code. */
@@ -52,6 +54,7 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
   const b = KernelBuilder.from(kernel);
   const loops: Loop[] = [];
   const together = new Map<Label, number>();
+  const adjacent = new Set<Label>();
   let liveness: Liveness | undefined;
   let assignments: Assignments | undefined;
   const inList = (list: readonly Stmt[]): readonly Stmt[] => {
@@ -94,6 +97,7 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
     if (!far) return [assign(base, first, pos), ...rest];
     const four = b.label();
     together.set(four, carried.length);
+    if (isNextTo(first, width)) adjacent.add(four);
     return [assign(base, first, pos), fourRounds(four), ...rest];
 
     /** The rounds in which nothing can be out of bounds, four at a time. */
@@ -120,7 +124,7 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
     }
   };
   const body = inList(kernel.body);
-  return { kernel: body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body }, loops, together };
+  return { kernel: body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body }, loops, together, adjacent };
 }
 
 /** Whether a body only reads and computes: assignments, and choices between them. */
@@ -241,6 +245,19 @@ function rowBase(e: Expr, assignments: Assignments): Expr | undefined {
   if (mineA === mineB || (mineB && e.fn === 'sub')) return undefined;
   const inner = rowBase(mineA ? e.a : e.b, assignments);
   return inner && (mineA ? binary(e.fn, inner, e.b) : binary(e.fn, e.a, inner));
+}
+
+/** Whether a row's base is `width` more in the next block: `blockIdx.x * width`, and terms that are the same in both. */
+function isNextTo(base: Expr, width: number): boolean {
+  const terms = (e: Expr): readonly Expr[] =>
+    e.op === 'binary' && e.fn === 'add' ? [...terms(e.a), ...terms(e.b)] : [e];
+  const ofBlock = terms(base).filter((e) =>
+    someExpr(e, (x) => (x.op === 'special' && x.name === 'blockIdx.x') || x.op === 'var'),
+  );
+  const [term] = ofBlock;
+  if (term?.op !== 'binary' || term.fn !== 'mul' || ofBlock.length > 1) return false;
+  const [a, b] = term.b.op === 'const' ? [term.a, term.b] : [term.b, term.a];
+  return a.op === 'special' && b.op === 'const' && Number(b.value) === width;
 }
 
 /** Whether all variables in a value, and in theirs, are assigned once. */

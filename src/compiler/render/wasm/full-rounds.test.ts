@@ -111,8 +111,8 @@ describe('loops that are split', () => {
     // That in code for blocks inside, vectors inside and all others, where rows are long.
     expect(adds(256, { step })).toBe(3 * 2 * 16);
     expect(adds(96, { step })).toBe(2 * 8);
-    // And four rounds of a whole row, eight lanes at a time.
-    expect(adds(256)).toBe((4 + 2) * 2);
+    // And four rounds of a whole row, eight lanes at a time; those once more for neighbouring blocks in turns.
+    expect(adds(256)).toBe((4 + 4 + 2) * 2);
   });
 
   it('are gone through several at a time where rounds are far apart and only read', () => {

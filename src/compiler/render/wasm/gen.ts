@@ -88,7 +88,9 @@ export interface Gen {
     readonly block: readonly [Local, Local, Local];
     readonly grid: readonly [Local, Local, Local];
     readonly sharedBytes: Local;
+    /** Scratch memory of the block, and where the worker's begins, which holds the fault record: see `neighbours.ts`. */
     readonly scratch: Local;
+    readonly home: Local;
     readonly record: Local;
     /** threadIdx.x of lane 0 counted through the whole block; set at the start of each item. */
     readonly item: Local;

@@ -22,6 +22,7 @@ import { type Lanes, lanesFor, lanesOfRounds } from './lane-count.ts';
 import { LaneFacts } from './lane-facts.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
+import { emitNeighbours, findNeighbours } from './neighbours.ts';
 import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
@@ -48,7 +49,7 @@ export const renderWasm: RenderWasm = (source, variant) => {
     // Engines load all that several rounds need before anything is computed: eight lanes of 8 bytes are more than registers hold.
     const inRows = warps || lanes < 8 ? lanes : 8;
     const regions = inRowOrder(rounds, variant, inRows);
-    if (regions !== undefined) return write(regions, variant, inRows, known);
+    if (regions !== undefined) return write(regions, variant, inRows, known, rounds);
     const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
     const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
     return render(plain, variant, wider ?? lanes, known);
@@ -67,7 +68,13 @@ function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, known: Known
   return write(regionsOf(source, variant, lanes), variant, lanes, known);
 }
 
-function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Known): WasmModule {
+function write(
+  regions: Regions,
+  variant: WasmVariant,
+  lanes: Lanes,
+  known: Known,
+  rounds?: FullRounds,
+): WasmModule {
   const { kernel } = regions;
   const warps = warpsOf(kernel, variant, lanes);
   const laneFacts = new LaneFacts(kernel, regions.uniformity, lanes);
@@ -82,6 +89,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
 
   const f = group.builder;
   const layout = layOutScratch(kernel, regions, variant.block, lanes, used.printValues);
+  const neighbours = rounds && findNeighbours(regions, rounds, layout, variant);
   const sites: FaultSite[] = [];
   const prints: PrintSite[] = [];
   const constants = layOutConstants(kernel);
@@ -111,6 +119,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
       block: [0, 2, 3],
       record: 4,
       scratch: 5,
+      home: neighbours === undefined ? 5 : f.local(pointer),
       thread: [f.local('i32'), f.local('i32'), f.local('i32')],
       grid: [f.local('i32'), f.local('i32'), f.local('i32')],
       sharedBytes: f.local('i32'),
@@ -142,20 +151,12 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     rank: ranking(kernel.body),
   };
   writePrologue(g, used, constants.offsets);
-  const [x] = g.at.block;
-  const endX = 1;
-  const again = f.loop();
-  const done = f.block();
-  emitNodes(g, regions, regions.nodes, done);
-  f.end();
-  f.get(x);
-  f.i32(1);
-  f.op('i32.add');
-  f.tee(x);
-  f.get(endX);
-  f.op('i32.lt_u');
-  f.brIf(again);
-  f.end();
+  if (neighbours === undefined) eachBlock(g, regions);
+  else {
+    f.get(g.at.scratch);
+    f.set(g.at.home);
+    emitNeighbours(g, regions, neighbours, END_X);
+  }
   f.i32(0);
   f.op('return');
   f.end();
@@ -166,11 +167,31 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     bytes: module.finish(),
     lanes: lanes === 1 ? 1 : 4,
     sites,
-    scratchBytes: layout.bytes,
+    scratchBytes: neighbours === undefined ? layout.bytes : neighbours.most * neighbours.stride,
     constants: constants.bytes,
     math: [...used.math],
     prints,
   };
+}
+
+/** The parameter of `group` that says where its blocks end. */
+const END_X = 1;
+
+function eachBlock(g: Gen, regions: Regions): void {
+  const { f } = g;
+  const [x] = g.at.block;
+  const again = f.loop();
+  const done = f.block();
+  emitNodes(g, regions, regions.nodes, done);
+  f.end();
+  f.get(x);
+  f.i32(1);
+  f.op('i32.add');
+  f.tee(x);
+  f.get(END_X);
+  f.op('i32.lt_u');
+  f.brIf(again);
+  f.end();
 }
 
 /** In how many bits values are best computed; undefined where there are no narrow ones, or vectors of them would not be full. */
@@ -307,18 +328,18 @@ function writeLimit(g: Gen, param: number, type: 'i32' | 'i64', extent: number):
 /** Where failed checks come together: fills the fault record and returns the site. */
 function writeFault(g: Gen): void {
   const { f, at, fault } = g;
-  f.get(at.scratch, fault.site);
+  f.get(at.home, fault.site);
   f.memory('i32.store', 2, FAULT.site);
-  f.get(at.scratch, at.item);
+  f.get(at.home, at.item);
   pushFailingLane(g);
   f.op('i32.add');
   f.memory('i32.store', 2, FAULT.thread);
-  f.get(at.scratch, at.block[0]);
+  f.get(at.home, at.block[0]);
   f.op('i64.extend_i32_s');
   f.memory('i64.store', 3, FAULT.block);
-  f.get(at.scratch, fault.index);
+  f.get(at.home, fault.index);
   f.memory('i64.store', 3, FAULT.index);
-  f.get(at.scratch, fault.extent);
+  f.get(at.home, fault.extent);
   f.memory('i64.store', 3, FAULT.extent);
   f.get(fault.site);
   f.i32(1);
