@@ -11,6 +11,7 @@ import { INTERIOR } from './interior.ts';
 import { LADDERS } from './ladders.ts';
 import { LANES } from './lanes.ts';
 import { LANGUAGE } from './language.ts';
+import { LAST_ROUNDS } from './last-rounds.ts';
 import { LAYOUT } from './layout.ts';
 import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
@@ -64,5 +65,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('driver/simulator/', SIMULATOR),
   ...under('compiler/render/wasm/', PAIRS),
   ...under('compiler/', NEIGHBOURS),
+  ...under('compiler/', LAST_ROUNDS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

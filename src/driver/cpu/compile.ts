@@ -8,6 +8,7 @@ import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { dropChecks } from '../../compiler/ir/passes/guards.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
+import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reuseLoads } from '../../compiler/ir/passes/reuse-loads.ts';
@@ -60,7 +61,10 @@ export const wasmPipeline: Pipeline = {
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
     const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
-    const passes = [...first, bounds, unrolled, { name: 'replace arrays', run: replaceArrays, cleanup }];
+    // Four times the code: not for what is to be compiled in no time.
+    const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
+    const last = variant.quick === true || variant.lanes === 1 ? [] : [apart];
+    const passes = [...first, bounds, unrolled, ...last, { name: 'replace arrays', run: replaceArrays, cleanup }];
     const done = runPasses(passes, prepared);
     const module = traceTime(
       'compile',

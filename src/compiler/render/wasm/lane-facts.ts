@@ -80,6 +80,7 @@ export class LaneFacts {
       return count >= 0 && count < 16 ? this.#scaled(a, 2 ** count) : undefined;
     }
     if (fn === 'and') return this.#masked(a, b);
+    if (fn === 'xor') return this.#exchanged(a, b) ?? this.#exchanged(b, a);
     if (fn !== 'add' && fn !== 'sub') return undefined;
     const [x, y] = [this.offsets(a), this.offsets(b)];
     if (x === undefined || y === undefined) return undefined;
@@ -91,6 +92,13 @@ export class LaneFacts {
     if (b.op !== 'const' || this.#uniformity.shape(a) !== 'C' || !this.#isAligned(a)) return undefined;
     const mask = Number(BigInt.asUintN(16, BigInt(b.value)));
     return this.#each((lane) => lane & mask);
+  }
+
+  /** Consecutive values from a multiple of the lanes on, each xor the same constant: so is the lane's number, in its bits. */
+  #exchanged(a: Expr, b: Expr): Offsets | undefined {
+    if (b.op !== 'const' || this.#uniformity.shape(a) !== 'C' || !this.#isAligned(a)) return undefined;
+    const low = Number(BigInt.asUintN(16, BigInt(b.value))) & (this.#lanes - 1);
+    return this.#each((lane) => (lane ^ low) - low);
   }
 
   #scaled(e: Expr, factor: number): Offsets | undefined {
