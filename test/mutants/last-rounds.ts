@@ -6,7 +6,6 @@ import type { Row } from './row.ts';
 const TESTS = ['src/compiler/render/wasm/last-rounds.test.ts'];
 
 export const LAST_ROUNDS: readonly Row[] = [
-  ['ir/passes/last-rounds', 'STRIDES.map(is).reduce(or, exit)', 'is(4)', 'the loop goes on with small strides', TESTS],
   [
     'ir/passes/last-rounds',
     "binary('shr', i32(value), i32(1))",
@@ -27,13 +26,6 @@ export const LAST_ROUNDS: readonly Row[] = [
     '(lane ^ low)',
     'exchanged lanes lie as far from the first vector as from the first lane',
     TESTS,
-  ],
-  [
-    'render/wasm/memory',
-    "(mask !== null && array.space === 'global')",
-    '(mask !== null && false)',
-    'what other blocks store next to a lane is undone',
-    ['src/compiler/render/wasm/memory.test.ts', ...TESTS],
   ],
   [
     'render/wasm/memory',

@@ -96,7 +96,8 @@ export class LaneFacts {
 
   /** Consecutive values from a multiple of the lanes on, each xor the same constant: so is the lane's number, in its bits. */
   #exchanged(a: Expr, b: Expr): Offsets | undefined {
-    if (b.op !== 'const' || this.#uniformity.shape(a) !== 'C' || !this.#isAligned(a)) return undefined;
+    const isRow = this.#uniformity.shape(a) === 'C' && this.#isAligned(a);
+    if (b.op !== 'const' || !isRow) return undefined;
     const low = Number(BigInt.asUintN(16, BigInt(b.value))) & (this.#lanes - 1);
     return this.#each((lane) => (lane ^ low) - low);
   }

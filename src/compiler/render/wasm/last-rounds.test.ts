@@ -138,4 +138,13 @@ describe('the last rounds', () => {
       ]);
     }
   });
+
+  it('leave apart what does not lie side by side', () => {
+    for (const index of [ir.mul(t, ir.i32(2)), ir.sub(ir.i32(127), ir.mul(t, ir.i32(2))), ir.sub(ir.i32(63), t)]) {
+      const b = new ir.KernelBuilder('apart');
+      const x = b.global('i32', 'x');
+      const kernel = b.build([ir.store(ir.at(x, index), ir.add(t, ir.i32(7)))]);
+      check(kernel, { block: [WIDTH, 1, 1] }, [0], new Uint8Array(1024), [{ at: 0, elem: 'i32', length: 2 * WIDTH }]);
+    }
+  });
 });
