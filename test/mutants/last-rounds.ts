@@ -28,14 +28,14 @@ export const LAST_ROUNDS: readonly Row[] = [
     TESTS,
   ],
   [
-    'render/wasm/memory',
+    'render/wasm/permuted-stores',
     'own[lane] === least + 4 * k',
     'own[lane] !== undefined',
     'lanes that are not neighbours are stored as if they were',
     TESTS,
   ],
   [
-    'render/wasm/memory',
+    'render/wasm/permuted-stores',
     'inOrder(mask.parts[p] ?? 0);',
     'f.get(mask.parts[p] ?? 0);',
     'exchanged lanes are stored where their partners are active',
