@@ -336,6 +336,13 @@ describe('proven by what is around', () => {
 
 describe('not proven by what is around', () => {
   it.each<[string, Parameters<typeof related>[0]]>([
+    [
+      'what is around one of two copies',
+      ({ n, x }) => {
+        const access = x(i);
+        return [when(lt(i, n), [access]), access];
+      },
+    ],
     ['a clamp, where the length may be zero', ({ n, x }) => [x(clamped(i, n))]],
     ['a clamp to the length of another array', ({ n, m, y }) => [when(and(lt(i, n), lt(i, m)), [y(clamped(next, n))])]],
     ['a clamp to the length', ({ n, x }) => [when(lt(i, n), [x(ir.binary('min', next, n))])]],

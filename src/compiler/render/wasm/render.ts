@@ -68,13 +68,7 @@ function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, known: Known
   return write(regionsOf(source, variant, lanes), variant, lanes, known);
 }
 
-function write(
-  regions: Regions,
-  variant: WasmVariant,
-  lanes: Lanes,
-  known: Known,
-  rounds?: FullRounds,
-): WasmModule {
+function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Known, rounds?: FullRounds): WasmModule {
   const { kernel } = regions;
   const warps = warpsOf(kernel, variant, lanes);
   const laneFacts = new LaneFacts(kernel, regions.uniformity, lanes);
