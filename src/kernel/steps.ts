@@ -3,6 +3,7 @@
  */
 import { NotSupportedError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
+import { whenLoaded } from '../on-demand.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 
 /** What is launched: a kernel, or what stands for one. */
@@ -49,9 +50,9 @@ function noWait([first]: Steps['steps']): NotSupportedError {
 export async function launchStepsLater(work: Steps): Promise<void> {
   try {
     for (const { kernel, args } of work.steps) await kernel.compileAsync(...args);
-  } catch (error) {
+    // A page may lack what makes code for this shape of blocks; nothing is enqueued then.
+    for (const { kernel, shape, args } of work.steps) await whenLoaded(() => kernel.launch(shape, ...args));
+  } finally {
     for (const temporary of work.temporaries) temporary.dispose();
-    throw error;
   }
-  launchSteps(work);
 }
