@@ -3,28 +3,14 @@
  * adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  */
 import { expect, it } from 'vitest';
-import { whyNoGpu } from '../src/driver/webgpu/api.ts';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
-import { LACKS, preferSwiftShader } from './support/webgpu.ts';
+import { LACKS, preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
-/** Why there is no device; undefined where there is one. */
-async function missing(): Promise<string | undefined> {
-  const why = whyNoGpu();
-  if (why !== undefined) return why;
-  const { cuda, roc } = await import('../src/index.ts');
-  try {
-    await Promise.all([cuda.open('webgpu'), roc.open('webgpu')]);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-const why = await missing();
+const why = await whyNoWebgpu(({ cuda, roc }) => Promise.all([cuda.open('webgpu'), roc.open('webgpu')]));
 
 if (why === undefined) {
   let passed = 0;

@@ -3,25 +3,14 @@
  * names `webgpu`.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type GpuBuffer, type GpuDevice, USAGE, whyNoGpu } from '../src/driver/webgpu/api.ts';
+import { type GpuBuffer, type GpuDevice, USAGE } from '../src/driver/webgpu/api.ts';
 import { cuda, f32, type In, i32, type Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
-import { preferSwiftShader } from './support/webgpu.ts';
+import { preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
-async function missing(): Promise<string | undefined> {
-  const reason = whyNoGpu();
-  if (reason !== undefined) return reason;
-  try {
-    await cuda.open('webgpu');
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-const why = await missing();
+const why = await whyNoWebgpu(({ cuda }) => cuda.open('webgpu'));
 
 const add = cuda.jit((sum: Vec<i32>, by: In<Vec<i32>>) => {
   sum[0] = (sum[0] as number) + (by[0] as number);

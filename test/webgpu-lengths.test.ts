@@ -3,26 +3,18 @@
  * such adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type GpuDevice, whyNoGpu } from '../src/driver/webgpu/api.ts';
+import type { GpuDevice } from '../src/driver/webgpu/api.ts';
 import { LENGTHS } from '../src/driver/webgpu/lengths.ts';
 import { cuda, f32, type In, i32, type Mat, ndarray, type Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
-import { preferSwiftShader } from './support/webgpu.ts';
+import { preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
-async function missing(): Promise<string | undefined> {
-  const reason = whyNoGpu();
-  if (reason !== undefined) return reason;
-  try {
-    await cuda.open('webgpu');
-    return /swiftshader|llvmpipe/i.test(cuda.currentDevice().name) ? undefined : 'the adapter is no processor';
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-const why = await missing();
+const why = await whyNoWebgpu(async () => {
+  await cuda.open('webgpu');
+  if (!/swiftshader|llvmpipe/i.test(cuda.currentDevice().name)) throw new Error('the adapter is no processor');
+});
 
 const USUAL = LENGTHS.after;
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));

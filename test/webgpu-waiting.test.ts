@@ -3,28 +3,16 @@
  * is no adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  */
 import { describe, expect, it, vi } from 'vitest';
-import { type GpuDevice, whyNoGpu } from '../src/driver/webgpu/api.ts';
+import type { GpuDevice } from '../src/driver/webgpu/api.ts';
 import type { f32, Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
-import { LACKS, preferSwiftShader } from './support/webgpu.ts';
+import { LACKS, preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
-async function missing(): Promise<string | undefined> {
-  const why = whyNoGpu();
-  if (why !== undefined) return why;
-  const { cuda } = await import('../src/index.ts');
-  try {
-    cuda.selectDevice('webgpu');
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-const why = await missing();
+const why = await whyNoWebgpu(({ cuda }) => cuda.selectDevice('webgpu'));
 
 describe.skipIf(why !== undefined)('a device that is waited for', async () => {
   if (why !== undefined) return;

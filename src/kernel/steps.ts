@@ -50,8 +50,14 @@ function noWait([first]: Steps['steps']): NotSupportedError {
 export async function launchStepsLater(work: Steps): Promise<void> {
   try {
     for (const { kernel, args } of work.steps) await kernel.compileAsync(...args);
-    // A page may lack what makes code for this shape of blocks; nothing is enqueued then.
-    for (const { kernel, shape, args } of work.steps) await whenLoaded(() => kernel.launch(shape, ...args));
+    // A page may lack what makes code for this shape of blocks: then the launch enqueues nothing, and goes on once that is loaded.
+    const left = [...work.steps];
+    await whenLoaded(() => {
+      for (let step = left[0]; step !== undefined; step = left[0]) {
+        step.kernel.launch(step.shape, ...step.args);
+        left.shift();
+      }
+    });
   } finally {
     for (const temporary of work.temporaries) temporary.dispose();
   }

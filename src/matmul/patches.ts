@@ -4,40 +4,25 @@
  *
  * What lies beyond the edges is read again at the edge, and not stored.
  */
-import { type DType, i32 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Vec } from '../kernel/types.ts';
-import { WORDS } from '../kernel/words.ts';
-import { block, local, type ProductKernel, type Sizes } from './tiles.ts';
-
-type Value = never;
-type Construct = (...lanes: readonly Value[]) => Value;
+import type { ProductKernel, Sizes } from './tiles.ts';
+import { type SumSpec, upTo, type Value, wordsFor } from './words.ts';
 
 /** Threads of a block, and rows of a thread. */
 export const PATCH_THREADS = 64;
 export const PATCH_ROWS = 8;
 
 /** What a kernel is compiled for. B and C have their rows contiguous. */
-export interface PatchSpec {
+export interface PatchSpec extends SumSpec {
   /** Columns of a thread, as many apart as a block has threads. */
   readonly columns: number;
-  readonly result: DType;
-  readonly sum: DType;
 }
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, k) => k);
 
 /** `C[z] = A[z] · B[z]`. The grid: patches of rows along x, columns along y, matrices along z. */
 export function patchProduct(jit: Jit, { columns, result, sum }: PatchSpec): ProductKernel {
   const captures = {
-    ...WORDS,
-    block,
-    local,
-    i32,
-    type: sum as unknown as Construct,
-    typeOut: result as unknown as Construct,
-    complex: sum.kind === 'c',
-    same: result.name === sum.name,
+    ...wordsFor({ result, sum }),
     rows: upTo(PATCH_ROWS),
     columns: upTo(columns),
     threads: PATCH_THREADS,

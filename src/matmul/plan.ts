@@ -20,6 +20,7 @@ import {
   type Tile,
   tiledProduct,
 } from './tiles.ts';
+import type { SumSpec } from './words.ts';
 
 /** Matrices along y or z of one launch. */
 const MOST_MATRICES = 32768;
@@ -73,36 +74,23 @@ export class Products {
   }
 
   #strips(place: Workplace, batch: Batch): Step[] {
-    const { m, n, a, b, c } = batch;
-    const spec = { result: c.array.dtype, sum: sumType(a.array.dtype) };
+    const spec = sumSpecOf(batch);
     const kernel = this.#kernel(`strips ${spec.result.name} ${spec.sum.name}`, () => stripProduct(this.#jit, spec));
-    const sizes = sizesOf(batch, 1, 1, 1);
-    const rows = Math.ceil(m / STRIP_ROWS);
-    const grid = [rows, Math.ceil(n / STRIP_COLUMNS)] as const;
-    return parted(place, batch, (z, count, at) => [
-      {
-        kernel,
-        shape: { grid: [...grid, count], block: STRIP_COLUMNS, stream: place.stream },
-        args: [...at(a, b, c, z), sizes],
-      },
-    ]);
+    return apart(place, batch, { kernel, rows: STRIP_ROWS, columns: STRIP_COLUMNS, block: STRIP_COLUMNS });
   }
 
   #patches(place: Workplace, batch: Batch): Step[] {
-    const { m, n, a, b, c } = batch;
+    const { n, c } = batch;
     const wide = n > 2 * PATCH_THREADS ? 4 : n > PATCH_THREADS ? 2 : 1;
-    const spec = { columns: c.array.itemSize > 8 ? 1 : wide, result: c.array.dtype, sum: sumType(a.array.dtype) };
+    const spec = { columns: c.array.itemSize > 8 ? 1 : wide, ...sumSpecOf(batch) };
     const key = `patches ${spec.columns} ${spec.result.name} ${spec.sum.name}`;
     const kernel = this.#kernel(key, () => patchProduct(this.#jit, spec));
-    const sizes = sizesOf(batch, 1, 1, 1);
-    const grid = [Math.ceil(m / PATCH_ROWS), Math.ceil(n / (PATCH_THREADS * spec.columns))] as const;
-    return parted(place, batch, (z, count, at) => [
-      {
-        kernel,
-        shape: { grid: [...grid, count], block: PATCH_THREADS, stream: place.stream },
-        args: [...at(a, b, c, z), sizes],
-      },
-    ]);
+    return apart(place, batch, {
+      kernel,
+      rows: PATCH_ROWS,
+      columns: PATCH_THREADS * spec.columns,
+      block: PATCH_THREADS,
+    });
   }
 
   #thin(place: Workplace, batch: Batch): Step[] {
@@ -257,6 +245,30 @@ function parted(
     steps.push(...stepsOf(z, some, at));
   }
   return steps;
+}
+
+/** What a kernel is launched with in which no thread needs what others have read. */
+interface Apart {
+  readonly kernel: ProductKernel;
+  /** Of the result, for each block. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Threads. */
+  readonly block: number;
+}
+
+/** Launches of such a kernel, for elements that are read one by one. */
+function apart(place: Workplace, batch: Batch, { kernel, rows, columns, block }: Apart): Step[] {
+  const { m, n, a, b, c } = batch;
+  const sizes = sizesOf(batch, 1, 1, 1);
+  const grid = [Math.ceil(m / rows), Math.ceil(n / columns)] as const;
+  return parted(place, batch, (z, count, at) => [
+    { kernel, shape: { grid: [...grid, count], block, stream: place.stream }, args: [...at(a, b, c, z), sizes] },
+  ]);
+}
+
+function sumSpecOf({ a, c }: Batch): SumSpec {
+  return { result: c.array.dtype, sum: sumType(a.array.dtype) };
 }
 
 /** The memory of some matrices as an array of one axis. */

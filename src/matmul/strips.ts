@@ -2,36 +2,19 @@
  * The kernel of matrix products for devices whose threads are lanes of vectors: the CPU device, and the simulator. A thread computes a few rows of one column, so that
  * neighbouring threads read neighbours of B, and all the same element of A.
  */
-import { type DType, i32 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Vec } from '../kernel/types.ts';
-import { WORDS } from '../kernel/words.ts';
-import { block, local, type ProductKernel, type Sizes } from './tiles.ts';
-
-type Value = never;
-type Construct = (...lanes: readonly Value[]) => Value;
+import type { ProductKernel, Sizes } from './tiles.ts';
+import { type SumSpec, type Value, wordsFor } from './words.ts';
 
 /** Columns of a block, and rows of a thread. */
 export const STRIP_COLUMNS = 64;
 export const STRIP_ROWS = 8;
 
-/** What a kernel is compiled for. B and C have their rows contiguous. */
-export interface StripSpec {
-  readonly result: DType;
-  readonly sum: DType;
-}
-
-/** `C[z] = A[z] · B[z]`. The grid: strips of rows along x, columns along y, matrices along z. */
-export function stripProduct(jit: Jit, { result, sum }: StripSpec): ProductKernel {
+/** `C[z] = A[z] · B[z]`; B and C have their rows contiguous. The grid: strips of rows along x, columns along y, matrices along z. */
+export function stripProduct(jit: Jit, spec: SumSpec): ProductKernel {
   const captures = {
-    ...WORDS,
-    block,
-    local,
-    i32,
-    type: sum as unknown as Construct,
-    typeOut: result as unknown as Construct,
-    complex: sum.kind === 'c',
-    same: result.name === sum.name,
+    ...wordsFor(spec),
     rows: STRIP_ROWS,
     columns: STRIP_COLUMNS,
   };

@@ -5,14 +5,12 @@
  * threads of a block that have the same columns are added in shared memory. Where there are too few columns for all multiprocessors, k is cut into parts, whose sums a second
  * kernel adds: always in the same order, so that the bits are the same each time.
  */
-import { type DType, i32 } from '../dtype/index.ts';
+import { i32 } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Vec } from '../kernel/types.ts';
 import { WORDS } from '../kernel/words.ts';
-import { block, local, type ProductKernel, THREADS } from './tiles.ts';
-
-type Value = never;
-type Construct = (...lanes: readonly Value[]) => Value;
+import { type ProductKernel, THREADS } from './tiles.ts';
+import { type Construct, type SumSpec, upTo, type Value, wordsFor } from './words.ts';
 
 /** Rows and columns up to which a product is thin. */
 export const THIN = 8;
@@ -24,13 +22,11 @@ const SHORTEST_PART = 16;
 const MOST_PARTS = 512;
 
 /** What a kernel is compiled for. */
-export interface ThinSpec {
+export interface ThinSpec extends SumSpec {
   /** Rows at most: 1, 2, 4 or 8. */
   readonly rows: number;
   /** Whether neighbouring threads have neighbouring columns, else neighbouring steps along k. */
   readonly across: boolean;
-  readonly sum: DType;
-  readonly result: DType;
 }
 
 /** How the threads of a block are spread: threads with different columns, and columns of a thread. */
@@ -76,21 +72,12 @@ export function partsOf(
   return { part, parts: Math.ceil(k / part) };
 }
 
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, k) => k);
-
 /** `C[z, part] = A[z] · B[z]` over a part of k. The grid: columns along x, parts along y, matrices along z. */
 export function thinProduct(jit: Jit, spec: ThinSpec): ProductKernel {
   const { rows, sum, result } = spec;
   const { wide, columns } = spreadOf(spec);
   const captures = {
-    ...WORDS,
-    block,
-    local,
-    i32,
-    type: sum as unknown as Construct,
-    typeOut: result as unknown as Construct,
-    complex: sum.kind === 'c',
-    same: result.name === sum.name,
+    ...wordsFor({ result, sum }),
     rows,
     across: spec.across,
     wide,
@@ -195,7 +182,7 @@ function thin(own: Captures): (A: Vec<Value>, B: Vec<Value>, C: Vec<Value>, size
 }
 
 /** `C[z] = Σ P[z, part]`, of parts that lie in a piece each. A thread for each element of C. */
-export function partsSum(jit: Jit, { sum, result }: Pick<ThinSpec, 'sum' | 'result'>): ProductKernel {
+export function partsSum(jit: Jit, { sum, result }: SumSpec): ProductKernel {
   const captures = {
     ...WORDS,
     i32,

@@ -5,15 +5,11 @@
  * reads vectors of shared memory that all lanes of a row or column have in common. What lies beyond the operands' edges is read again at the edge and not stored, and zero
  * beyond the end of k.
  */
-import { intrinsic, intrinsicObject } from '../compiler/intrinsics.ts';
-import { type DType, i32 } from '../dtype/index.ts';
+import type { DType } from '../dtype/index.ts';
 import type { Jit } from '../kernel/jit.ts';
 import type { Kernel } from '../kernel/kernel-types.ts';
 import type { Vec } from '../kernel/types.ts';
-import { WORDS } from '../kernel/words.ts';
-
-/** An element of whatever type: the kernel is compiled for each. */
-type Value = never;
+import { type Construct, upTo, type Value, wordsFor } from './words.ts';
 
 /** Two or four elements. */
 interface Vector {
@@ -84,21 +80,6 @@ export interface Sizes {
 /** `C[z] = A[z] · B[z]` of memory seen as arrays of one axis. The grid: tiles along x, matrices along y. */
 export type ProductKernel = Kernel<readonly unknown[]>;
 
-/** Memory of a thread. */
-export const local: <T>(length: number, dtype: unknown) => Vec<T> =
-  /* @__PURE__ */ intrinsic<<T>(length: number, dtype: unknown) => Vec<T>>('local.array');
-
-interface Place3 {
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-}
-
-/** The block in the grid. */
-export const block: Place3 = /* @__PURE__ */ intrinsicObject<Place3>('blockIdx', ['x', 'y', 'z']);
-
-type Construct = (...lanes: readonly Value[]) => Value;
-
 /** How a tile of one operand is read: what is known when the kernel is compiled. */
 interface Side {
   readonly reading: Reading;
@@ -113,8 +94,6 @@ interface Side {
   /** Elements from one step along k to the next in shared memory. */
   readonly pitch: number;
 }
-
-const upTo = (count: number): number[] => Array.from({ length: count }, (_, k) => k);
 
 function sideOf(reading: Reading, size: number, { lanes }: Elements, depth: number): Side {
   const wide = reading === 'vectors' || reading === 'vectors-k' ? lanes : 1;
@@ -136,10 +115,7 @@ function sideOf(reading: Reading, size: number, { lanes }: Elements, depth: numb
 function capturesOf({ a, b, vectorsOut, element, result, sum, tile }: TileSpec) {
   const [tileRows, tileColumns] = [16 * tile.rows, 16 * tile.columns];
   return {
-    ...WORDS,
-    local,
-    block,
-    i32,
+    ...wordsFor({ result: result.type, sum: sum.type }),
     tile,
     tileRows,
     tileColumns,
@@ -151,16 +127,12 @@ function capturesOf({ a, b, vectorsOut, element, result, sum, tile }: TileSpec) 
     steps: upTo(tile.unrolled),
     lanes: sum.lanes,
     each: upTo(sum.lanes),
-    complex: sum.type.kind === 'c',
-    type: sum.type as unknown as Construct,
     vector: sum.vector as unknown as Construct,
     vectorIn: element.vector,
     bytesIn: element.lanes * element.type.itemSize,
     vectorOut: result.vector as unknown as Construct,
     bytesOut: result.lanes * result.type.itemSize,
     vectorsOut,
-    typeOut: result.type as unknown as Construct,
-    same: result.type.name === sum.type.name,
   };
 }
 

@@ -2,6 +2,7 @@
  * What tests on WebGPU in Node.js have in common: the adapter, and what WebGPU does not have.
  */
 import { existsSync } from 'node:fs';
+import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
 
 /** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
 const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
@@ -22,5 +23,19 @@ export const LACKS: readonly string[] = [
 export function preferSwiftShader(): void {
   if (process.env['VK_ICD_FILENAMES'] === undefined && existsSync(SWIFTSHADER)) {
     process.env['VK_ICD_FILENAMES'] = SWIFTSHADER;
+  }
+}
+
+/** Why there is no device, or none that `use` can open; undefined where there is one. */
+export async function whyNoWebgpu(
+  use: (library: typeof import('../../src/index.ts')) => unknown,
+): Promise<string | undefined> {
+  const reason = whyNoGpu();
+  if (reason !== undefined) return reason;
+  try {
+    await use(await import('../../src/index.ts'));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }

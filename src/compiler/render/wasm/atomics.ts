@@ -172,11 +172,16 @@ export function neutralOf({ fn, mem }: Counted): number {
 }
 
 function emitJoint(g: Gen, s: Stmt & { op: 'atomic' }): void {
+  putTotal(g, s, () => pushJoint(g, s));
+}
+
+/** Changes memory by a number, which `push` pushes once. */
+function putTotal(g: Gen, of: Counted, push: Push): void {
   const { f } = g;
   const total = f.temp('i32');
-  pushJoint(g, s);
+  push();
   f.set(total);
-  put(g, s, () => f.get(total));
+  put(g, of, () => f.get(total));
   f.release('i32', total);
 }
 
@@ -195,13 +200,10 @@ function put(g: Gen, { fn, mem }: Counted, push: Push): void {
 
 /** Changes memory by what all lanes of a vector do together. */
 export function putJoined(g: Gen, of: Counted, push: Push): void {
-  const { f } = g;
-  const total = f.temp('i32');
-  push();
-  acrossLanes(g, of);
-  f.set(total);
-  put(g, of, () => f.get(total));
-  f.release('i32', total);
+  putTotal(g, of, () => {
+    push();
+    acrossLanes(g, of);
+  });
 }
 
 /** Pushes what all active lanes do together. */
