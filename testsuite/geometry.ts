@@ -58,6 +58,29 @@ function indices(grid: Shape, block: Shape): () => Promise<void> {
   };
 }
 
+type Guarded = (y: Vec<i32>, x: Vec<i32>, w: number, h: number) => void;
+
+/** A kernel of `guarded` writes in rows of 64 what is within `w` times `h`, in a launch that is larger both ways. */
+function guarded(body: Guarded): () => Promise<void> {
+  return async () => {
+    const kernel = cuda.jit(body);
+    for (const [w, h] of [
+      [40, 20],
+      [64, 7],
+      [3, 32],
+      [0, 9],
+      [50, 0],
+    ] as const) {
+      const x = Int32Array.from({ length: 64 * 32 }, (_, k) => k % 7);
+      const y = cuda.deviceArray(64 * 32, 'int32');
+      y.set(-1);
+      await launch(kernel, { grid: [2, 4], block: [32, 8] }, y, x, w, h);
+      const want = Array.from({ length: 64 * 32 }, (_, k) => (k % 64 < w && k / 64 < h ? k + (k % 7) : -1));
+      sameElements(await read(y), want);
+    }
+  };
+}
+
 export const geometry: readonly ConformanceTest[] = chapter('geometry', {
   'one thread': indices([1], [1]),
   'one thread a block': indices([13], [1]),
@@ -148,6 +171,37 @@ export const geometry: readonly ConformanceTest[] = chapter('geometry', {
       Array.from({ length: 187 }, (_, k) => ((k / 17) | 0) * 100 + (k % 17)),
     );
   },
+  'what is outside on either axis goes': guarded((y, x, w, h) => {
+    const [i, j] = cuda.grid(2);
+    if (i >= w || j >= h) return;
+    const at = j * 64 + i;
+    y[at] = at + x[at];
+  }),
+  'what is outside on either axis goes, by one test after the other': guarded((y, x, w, h) => {
+    const [i, j] = cuda.grid(2);
+    if (i >= w) return;
+    if (h <= j) return;
+    const at = j * 64 + i;
+    y[at] = at + x[at];
+  }),
+  'what is not outside on either axis stays': guarded((y, x, w, h) => {
+    const [i, j] = cuda.grid(2);
+    if (!(j >= h || i >= w)) {
+      const at = j * 64 + i;
+      y[at] = at + x[at];
+    }
+  }),
+  'what is within on both axes stays': guarded((y, x, w, h) => {
+    const [i, j] = cuda.grid(2);
+    const at = j * 64 + i;
+    if (i < w && j < h) y[at] = at + x[at];
+  }),
+  'what is outside goes, by what it finds too': guarded((y, x, w, h) => {
+    const [i, j] = cuda.grid(2);
+    const at = j * 64 + i;
+    if (j >= h || x[at] < 0 || i > w - 1) return;
+    y[at] = at + x[at];
+  }),
   'every thread runs exactly once': async () => {
     const kernel = cuda.jit((count: Vec<i32>) => {
       cuda.atomic.add(count, 0, 1);

@@ -368,6 +368,16 @@ const cases: readonly Case[] = [
     help: /write \(Math\.imul\(a\[0\], 5\) \+ (0xe6546b64|3864292196)\) \| 0 for i32, or/,
   },
   {
+    what: 'a sum of an element without a sign and a negative number, whose sign counts',
+    fn: (a: V) => {
+      const sum = (a[0] as number) + -5;
+      if (sum < 0) a[0] = 1;
+    },
+    args: [new Uint32Array(1)],
+    code: 'K219',
+    message: /< needs the sign of sum, which is both i32 and u32/,
+  },
+  {
     what: 'a variable of either sign',
     fn: (a: V) => {
       let v = a[0] as number;

@@ -2,6 +2,7 @@
  * Rounded quotients of integers: held against exact rational arithmetic, at every type and rounding, and through variables.
  */
 import { describe, expect, it } from 'vitest';
+import { cuda } from '../cuda/index.ts';
 import { compileFor, run, type TestArray } from './testing.ts';
 
 type V = { [k: number]: number; length: number };
@@ -20,6 +21,8 @@ function rounded(fn: string, a: bigint, b: bigint): bigint {
       return rest === 0n ? down : down + 1n;
     case 'round':
       return 2n * rest >= d ? down + 1n : down;
+    case 'rint':
+      return 2n * rest > d || (2n * rest === d && down % 2n !== 0n) ? down + 1n : down;
     default:
       return n / d;
   }
@@ -36,7 +39,8 @@ function pairs<T>(list: readonly T[]): [a: T[], b: T[]] {
   return [all.map((p) => p[0]), all.map((p) => p[1])];
 }
 
-const FUNCTIONS = ['floor', 'ceil', 'round', 'trunc'];
+const FUNCTIONS = ['floor', 'ceil', 'round', 'trunc', 'rint'];
+const COUNT = FUNCTIONS.length;
 
 /** What an array of the given type holds of the exact results. */
 function expected(a: TestArray, b: TestArray, y: TestArray): TestArray {
@@ -45,28 +49,30 @@ function expected(a: TestArray, b: TestArray, y: TestArray): TestArray {
     FUNCTIONS.forEach((fn, j) => {
       const q = rounded(fn, BigInt(a[k] ?? 0), BigInt(b[k] ?? 0));
       const bits = new BigInt64Array([BigInt.asIntN(64, q)]);
-      if (want instanceof BigInt64Array || want instanceof BigUint64Array) want[4 * k + j] = bits[0] ?? 0n;
-      else want[4 * k + j] = Number(BigInt.asIntN(32, q));
+      if (want instanceof BigInt64Array || want instanceof BigUint64Array) want[COUNT * k + j] = bits[0] ?? 0n;
+      else want[COUNT * k + j] = Number(BigInt.asIntN(32, q));
     });
   return want;
 }
 
 const direct = (a: V, b: V, y: V): void => {
   for (let k = 0; k < a.length; k++) {
-    y[4 * k] = Math.floor(a[k] / b[k]);
-    y[4 * k + 1] = Math.ceil(a[k] / b[k]);
-    y[4 * k + 2] = Math.round(a[k] / b[k]);
-    y[4 * k + 3] = Math.trunc(a[k] / b[k]);
+    y[5 * k] = Math.floor(a[k] / b[k]);
+    y[5 * k + 1] = Math.ceil(a[k] / b[k]);
+    y[5 * k + 2] = Math.round(a[k] / b[k]);
+    y[5 * k + 3] = Math.trunc(a[k] / b[k]);
+    y[5 * k + 4] = cuda.rint(a[k] / b[k]);
   }
 };
 
 const named = (a: V, b: V, y: V): void => {
   for (let k = 0; k < a.length; k++) {
     const q = a[k] / b[k];
-    y[4 * k] = Math.floor(q);
-    y[4 * k + 1] = Math.ceil(q);
-    y[4 * k + 2] = Math.round(q);
-    y[4 * k + 3] = Math.trunc(+q);
+    y[5 * k] = Math.floor(q);
+    y[5 * k + 1] = Math.ceil(q);
+    y[5 * k + 2] = Math.round(q);
+    y[5 * k + 3] = Math.trunc(+q);
+    y[5 * k + 4] = cuda.rint(q);
   }
 };
 
@@ -78,9 +84,9 @@ describe('quotients of integers are rounded exactly', () => {
     ['u8', ...pairs(U32).map((x) => Uint8Array.from(x))],
   ] as [string, TestArray, TestArray][])('%s', (_, a, b) => {
     const Type = a instanceof Uint32Array ? Uint32Array : Int32Array;
-    const want = expected(a, b, new Type(4 * a.length));
+    const want = expected(a, b, new Type(COUNT * a.length));
     for (const kernel of [direct, named]) {
-      const y = new Type(4 * a.length);
+      const y = new Type(COUNT * a.length);
       run(kernel, [a, b, y]);
       expect(y).toEqual(want);
     }
@@ -90,7 +96,7 @@ describe('quotients of integers are rounded exactly', () => {
     ['i64', ...pairs(I64).map((x) => BigInt64Array.from(x))],
     ['u64', ...pairs(U64).map((x) => BigUint64Array.from(x))],
   ] as [string, TestArray, TestArray][])('%s', (_, a, b) => {
-    const y = a instanceof BigInt64Array ? new BigInt64Array(4 * a.length) : new BigUint64Array(4 * a.length);
+    const y = a instanceof BigInt64Array ? new BigInt64Array(COUNT * a.length) : new BigUint64Array(COUNT * a.length);
     run(direct, [a, b, y]);
     expect(y).toEqual(expected(a, b, y));
   });

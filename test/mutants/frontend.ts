@@ -95,6 +95,7 @@ export const FRONT: readonly Row[] = [
     "compare('ne', binary('and', down, constant(type, 1)), zero)",
     "compare('eq', binary('and', down, constant(type, 1)), zero)",
     'rint of a quotient goes to odd',
+    ['src/compiler/quotients.test.ts'],
   ],
   [
     'frontend/lower-bits',
@@ -242,5 +243,6 @@ export const FRONT: readonly Row[] = [
     "return t !== undefined && plain(t) === 'u32' && (isOutside(a) || isOutside(b)) ? joinOr(t, 'i32') : t;",
     'return t;',
     'literals of the other sign count as u32',
+    ['src/compiler/errors.test.ts'],
   ],
 ];

@@ -1,7 +1,8 @@
 /**
- * Every mutant still fits its source: what it replaces stands there once. Whether tests find the mutants is `npm run mutants`.
+ * Every mutant still fits its source: what it replaces stands there once, and the tests that must find it are there. Whether they do is
+ * `npm run mutants`.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MUTANTS } from './mutants.ts';
@@ -15,4 +16,13 @@ it('each mutant replaces a text that its file has once, by another', () => {
     return [`${n} (${file}, ${what}): ${times} times ${find}`];
   });
   expect(wrong).toEqual([]);
+});
+
+it('the tests that must find mutants are where they are said to be', () => {
+  // Of a path that is none Vitest says that there are no tests, which would count as a mutant found.
+  const battery =
+    readFileSync(join(ROOT, 'test/mutants/battery.ts'), 'utf8').match(/(?<=')(?:src|test)\/[\w./-]+(?=')/g) ?? [];
+  const named = MUTANTS.flatMap(({ tests = [] }) => tests).filter((path) => /^(?:src|test)\//.test(path));
+  expect(Math.min(battery.length, named.length)).toBeGreaterThan(20);
+  expect([...new Set([...battery, ...named])].filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -41,6 +41,7 @@ export const PASSES: readonly Row[] = [
     "if (b.value === (e.fn === 'and')) return a;",
     "if (b.value === (e.fn === 'or')) return a;",
     'x && false is x',
+    ['src/compiler/ir/passes/simplify.test.ts'],
   ],
   [
     'ir/passes/fold',
@@ -77,6 +78,7 @@ export const PASSES: readonly Row[] = [
     'targets.set(s.label, { break: out, continue: NONE });\n        const update',
     'const update',
     'breaks in updates reach nothing',
+    ['src/compiler/ir/passes/liveness.test.ts'],
   ],
   ['ir/passes/liveness', 'live.addAll(otherwise);', '', 'what else reads is dead'],
   [
@@ -138,6 +140,7 @@ export const PASSES: readonly Row[] = [
     '[denied.a, denied.b].flatMap((a) => conjuncts',
     '[denied.a].flatMap((a) => conjuncts',
     'of several ways to leave one is seen',
+    ['src/compiler/ir/passes/guard-peeling.test.ts'],
   ],
   ['ir/passes/regions', 'flush(reduction(s));', 'flush();', 'votes are not counted'],
   [
@@ -211,6 +214,7 @@ export const PASSES: readonly Row[] = [
     '(bound.lo === undefined || !uniformity.isAligned())',
     'true',
     'aligned shapes in rows that begin elsewhere',
+    ['src/compiler/render/wasm/alignment.test.ts'],
   ],
   [
     'ir/passes/scalars',

@@ -70,6 +70,7 @@ export const WARPS: readonly Row[] = [
     "    f.op('i32.ctz');\n    f.i32(31);",
     "    f.op('i32.clz');\n    f.i32(31);",
     'values are matched with those of another lane',
+    ['src/compiler/render/wasm/exchange.test.ts'],
   ],
   [
     'render/wasm/votes',

@@ -4,6 +4,7 @@ import {
   and,
   assign,
   at,
+  binary,
   cast,
   compare,
   ge,
@@ -40,6 +41,19 @@ function peel(
 }
 
 describe('forms', () => {
+  test('if (!(x >= n || y >= m)): both are tested', () => {
+    const { n, show } = peel((b) => {
+      const [w, h] = [b.value('i32', 'w'), b.value('i32', 'h')];
+      const outside = binary('or', ge(tx, w), ge(ty, h));
+      return [ifElse(not(outside), [store(at(b.global('f32', 'x'), tx), cast('f32', ty))])];
+    });
+    expect([n?.row, n?.hi, n?.bounded].map(show)).toEqual([
+      '!(threadIdx.y >= h)',
+      'i32(max(min(i64(w), 32i64), 0i64))',
+      '!(threadIdx.x >= w)',
+    ]);
+  });
+
   test('if (i < n): bounds on threadIdx.x', () => {
     const { n, show } = peel((b) => {
       const i = b.variable('i32', 'i');

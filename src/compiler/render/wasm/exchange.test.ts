@@ -247,3 +247,20 @@ it('who asks a lane that has returned keeps its own value', () => {
   ]);
   check(kernel, { block: [64, 1, 1], lanes: 4 }, [0], new Uint8Array(256), [{ at: 0, elem: 'i32', length: 64 }]);
 });
+
+it('lanes that match are compared with one that takes part', () => {
+  const b = new ir.KernelBuilder('matching');
+  const out = b.global('u32', 'out');
+  const [value, taken] = [b.variable('i32', 'value'), b.variable('bool', 'taken')];
+  const [mask, same] = [b.variable('u32', 'mask'), b.variable('u32', 'same')];
+  const kernel = b.build([
+    ir.assign(taken, ir.and(ir.ge(lane, ir.i32(5)), ir.lt(lane, ir.i32(9)))),
+    ir.assign(value, ir.select(ir.read(taken), ir.i32(-7), lane)),
+    exchange('ballot', FULL, [ir.read(taken)], mask),
+    ir.ifElse(ir.read(taken), [
+      exchange('matchAll', ir.read(mask), [ir.read(value)], same),
+      ir.store(ir.at(out, ir.special('threadIdx.x')), ir.read(same)),
+    ]),
+  ]);
+  check(kernel, { block: [64, 1, 1], lanes: 4 }, [0], new Uint8Array(256), [{ at: 0, elem: 'u32', length: 64 }]);
+});
