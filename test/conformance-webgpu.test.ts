@@ -5,8 +5,9 @@
 import { expect, it } from 'vitest';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
+import { WEBGPU_LACKS } from './support/lacking.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
-import { LACKS, preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
+import { preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
@@ -17,7 +18,7 @@ if (why === undefined) {
   await defineConformance({
     title: 'webgpu',
     device: 'webgpu',
-    lacks: LACKS,
+    lacks: WEBGPU_LACKS,
     without: BEYOND_SWIFTSHADER,
     onPassed: () => {
       passed++;

@@ -7,8 +7,9 @@ import type { GpuDevice } from '../src/driver/webgpu/api.ts';
 import type { f32, Vec } from '../src/index.ts';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
+import { WEBGPU_LACKS } from './support/lacking.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
-import { LACKS, preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
+import { preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
 
@@ -25,7 +26,7 @@ describe.skipIf(why !== undefined)('a device that is waited for', async () => {
       'faults',
       'host memory',
     ],
-    lacks: LACKS,
+    lacks: WEBGPU_LACKS,
     without: BEYOND_SWIFTSHADER,
   });
 

@@ -3,9 +3,11 @@
  */
 import { cuda } from '../../src/index.ts';
 import { conformanceTests } from '../../testsuite/index.ts';
+import { lackingIn, WEBGPU_LACKS } from '../support/lacking.ts';
 import { fuzzing } from './fuzz.ts';
 import { modules } from './modules.ts';
 import type { Options } from './options.ts';
+import { Skipped } from './suite.ts';
 
 export interface Entry {
   readonly chapter: string;
@@ -26,6 +28,7 @@ export function entries(options: Options): readonly Entry[] {
   const others = (namespace === undefined ? [...fuzzing(options), ...only] : []).flatMap(({ chapter, tests }) =>
     tests.map((test) => ({ chapter, onDemand: false, ...test })),
   );
+  const lacks = options.device === 'webgpu' ? WEBGPU_LACKS : [];
   const hit = (texts: readonly string[], title: string): boolean => texts.some((text) => title.includes(text));
   return [...conformance, ...others]
     .filter(({ chapter, name, onDemand }) => {
@@ -39,9 +42,14 @@ export function entries(options: Options): readonly Entry[] {
       name,
       seconds: options.patience * (('seconds' in rest ? rest.seconds : undefined) ?? 60),
       run: async () => {
-        const note = await run();
-        cuda.synchronize();
-        return typeof note === 'string' ? note : undefined;
+        try {
+          const note = await run();
+          cuda.synchronize();
+          return typeof note === 'string' ? note : undefined;
+        } catch (error) {
+          const lacking = lackingIn(error, lacks);
+          throw lacking === undefined ? error : new Skipped(lacking);
+        }
       },
     }));
 }

@@ -5,6 +5,7 @@
  */
 import { describe, it } from 'vitest';
 import type { DeviceKind } from '../../src/driver/driver.ts';
+import { lackingIn } from './lacking.ts';
 
 export interface ConformanceRun {
   /** What vitest shows above the tests. */
@@ -57,12 +58,4 @@ export async function defineConformance(run: ConformanceRun): Promise<void> {
       });
     }
   });
-}
-
-/** What a device lacks for a test, if that is why it failed. */
-function lackingIn(error: unknown, codes: readonly string[]): string | undefined {
-  for (let e: unknown = error; e instanceof Error; e = e.cause) {
-    if ('code' in e && codes.includes(String(e.code))) return e.message;
-  }
-  return undefined;
 }

@@ -1,23 +1,11 @@
 /**
- * What tests on WebGPU in Node.js have in common: the adapter, and what WebGPU does not have.
+ * What tests on WebGPU in Node.js have in common: the adapter.
  */
 import { existsSync } from 'node:fs';
 import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
 
 /** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
 const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
-
-/** What WebGPU does not have: a kernel that asks for it is refused, in these words. */
-export const LACKS: readonly string[] = [
-  'E_F64',
-  'E_ATOMIC64',
-  'E_ATOMIC_SCOPE',
-  'E_FENCE',
-  'E_HOST_MEMORY',
-  'E_BUFFERS',
-  'E_IPC',
-  'E_COOPERATIVE',
-];
 
 /** Takes SwiftShader where nobody says what else. */
 export function preferSwiftShader(): void {
