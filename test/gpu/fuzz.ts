@@ -18,6 +18,7 @@ import type { Program } from '../fuzz/program.ts';
 import { shrink } from '../fuzz/shrink.ts';
 import { Discarded, Refused } from '../fuzz/verdicts.ts';
 import { blockingDriver } from '../support/blocking-driver.ts';
+import { lackingIn } from '../support/lacking.ts';
 import { type GpuModule, type GpuTest, skip } from './suite.ts';
 
 export interface FuzzOptions {
@@ -42,11 +43,11 @@ const launched: Check = (p) => checkApi(p, new Map([['device', cudaDevices.curre
 
 let began: number | undefined;
 
-/** The chapters of fuzzing. */
-export function fuzzing(options: FuzzOptions): readonly GpuModule[] {
+/** The chapters of fuzzing, on a device that refuses with the codes `lacks` what it has not. */
+export function fuzzing(options: FuzzOptions, lacks: readonly string[]): readonly GpuModule[] {
   const { seed } = options;
   return [
-    { chapter: 'operations one by one', tests: directedTests() },
+    { chapter: 'operations one by one', tests: directedTests(lacks) },
     { chapter: 'random programs', tests: programTests(options, direct, seed, options.programs) },
     {
       chapter: 'random programs, launched',
@@ -56,20 +57,32 @@ export function fuzzing(options: FuzzOptions): readonly GpuModule[] {
   ];
 }
 
-function directedTests(): readonly GpuTest[] {
+function directedTests(lacks: readonly string[]): readonly GpuTest[] {
   const all = directed();
   return handfuls(all.length, DIRECTED_HANDFUL).map(([from, to]) => {
     const some = all.slice(from, to);
-    return { name: `${some[0]?.key} … ${some.at(-1)?.key}`, run: () => runDirected(some), seconds: 120 };
+    return { name: `${some[0]?.key} … ${some.at(-1)?.key}`, run: () => runDirected(some, lacks), seconds: 120 };
   });
 }
 
-function runDirected(some: readonly Directed[]): void {
+function runDirected(some: readonly Directed[], lacks: readonly string[]): void {
   const wrong: string[] = [];
+  const lacking: string[] = [];
+  const run = (d: Directed): string | undefined => {
+    try {
+      return checkDirected(blockingDriver(), d);
+    } catch (error) {
+      const what = lackingIn(error, lacks);
+      if (what === undefined) throw error;
+      lacking.push(what);
+      return undefined;
+    }
+  };
   for (const d of some) {
-    const what = attempt(() => checkDirected(blockingDriver(), d));
+    const what = attempt(() => run(d));
     if (what !== undefined) wrong.push(`${d.key}: ${what}`);
   }
+  if (lacking.length === some.length) skip(lacking[0] ?? '');
   conclude(wrong, some.length);
 }
 

@@ -25,10 +25,10 @@ export function entries(options: Options): readonly Entry[] {
   );
   const conformance = suite.map(({ chapter, name, run }) => ({ chapter, name, run, onDemand: false }));
   const only = options.device === 'nvidia' || options.filters.length > 0 ? modules : [];
-  const others = (namespace === undefined ? [...fuzzing(options), ...only] : []).flatMap(({ chapter, tests }) =>
+  const lacks = options.device === 'webgpu' ? WEBGPU_LACKS : [];
+  const others = (namespace === undefined ? [...fuzzing(options, lacks), ...only] : []).flatMap(({ chapter, tests }) =>
     tests.map((test) => ({ chapter, onDemand: false, ...test })),
   );
-  const lacks = options.device === 'webgpu' ? WEBGPU_LACKS : [];
   const hit = (texts: readonly string[], title: string): boolean => texts.some((text) => title.includes(text));
   return [...conformance, ...others]
     .filter(({ chapter, name, onDemand }) => {
