@@ -23,17 +23,43 @@ describe.skipIf(why !== undefined)('a device that is waited for', async () => {
     chapters: process.env['TSAMBA_TEST_CHAPTERS']?.split(',') ?? [
       'launch',
       'streams and events',
+      'asynchronous launches and timeouts',
       'faults',
       'host memory',
+      'sizes',
+      'roc memory',
     ],
     lacks: WEBGPU_LACKS,
     without: BEYOND_SWIFTSHADER,
   });
 
-  it('tells who waits that the device is lost, and is opened anew', async () => {
+  it('tells who asks in a loop when it has come so far', async () => {
     const { cuda } = await import('../src/index.ts');
+    const d = cuda.toDevice(new Float32Array(1000));
+    const count = cuda.jit((a: Vec<f32>) => {
+      const i = cuda.grid(1);
+      for (let k = 0; k < 1000; k++) a[i]! += 1;
+    });
+    const stream = cuda.stream();
+    const mark = cuda.event();
+    const asks = (query: () => boolean): boolean => {
+      const until = performance.now() + 20_000;
+      while (!query()) if (performance.now() > until) return false;
+      return true;
+    };
+    count.launch({ grid: 10, block: 100, stream }, d);
+    mark.record(stream);
+    expect(asks(() => mark.query())).toBe(true);
+    count.launch({ grid: 10, block: 100, stream }, d);
+    expect(asks(() => stream.query())).toBe(true);
+    expect(d.copyToHost()).toEqual(new Float32Array(1000).fill(2000));
+  });
+
+  it('tells who waits that the device is lost, and is opened anew', async () => {
+    const { cuda, roc } = await import('../src/index.ts');
     const { RemoteDevice } = await import('../src/driver/webgpu/remote.ts');
     cuda.close();
+    roc.close();
     const opened = vi.spyOn(RemoteDevice, 'open');
     const d = cuda.toDevice(Float32Array.of(1, 2, 3));
     const addOne = cuda.jit((a: Vec<f32>) => {

@@ -108,8 +108,7 @@ export const asynchronous: readonly ConformanceTest[] = chapter('asynchronous la
     const pending = count.launchAsync({ threads: 1, stream: first }, a, 10_000);
     mark.record(first);
     mark.wait(second);
-    const host = await read(a, { stream: second });
-    await settled(second);
+    const host = await a.copyToHostAsync({ stream: second });
     sameElements(host, [10_000]);
     same(mark.query(), true);
     same(first.query(), true);

@@ -36,6 +36,7 @@ class Line {
   #bytes = 0;
   #next = 1;
   #gone: string | undefined;
+  #handing = false;
 
   constructor(data: Omit<RemoteData, 'box'>) {
     this.#thread = startThread({
@@ -96,6 +97,12 @@ class Line {
     this.#take();
   }
 
+  /** Hears what has been answered by now, for a thread that asks again and again and never gets to its event loop. */
+  look(): void {
+    this.flush();
+    if (!this.#handing) this.#take();
+  }
+
   close(): void {
     this.send(['close']);
     this.flush();
@@ -109,7 +116,12 @@ class Line {
     const answers = JSON.parse(new TextDecoder().decode(bytes.slice())) as RemoteAnswer[];
     Atomics.store(this.#state, BOX.full, 0);
     if (Atomics.load(this.#state, BOX.more) === 1) this.#thread.post([['more']]);
-    for (const answer of answers) this.#hand(answer);
+    this.#handing = true;
+    try {
+      for (const answer of answers) this.#hand(answer);
+    } finally {
+      this.#handing = false;
+    }
     if (this.#answers.size === 0) this.#thread.hold(false);
     this.flush();
     return true;
@@ -294,6 +306,11 @@ export class RemoteDevice implements GpuDevice {
   /** Sleeps until something is the case that answers bring about, or the device is lost. */
   wait(until: () => boolean): void {
     this.#line.wait(until);
+  }
+
+  /** Hears what has been answered by now. */
+  look(): void {
+    this.#line.look();
   }
 
   createBuffer(options: { readonly size: number }): GpuBuffer {

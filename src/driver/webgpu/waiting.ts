@@ -70,6 +70,20 @@ export class WaitingWebGpuDriver extends WebGpuDriver implements BlockingCalls {
     if (moment !== undefined) this.reports.log.raise(this.orderedWith(stream), moment.position);
   }
 
+  // A thread that may wait may also ask in a loop, and its event loop hears nothing meanwhile.
+  override queryEvent(event: EventHandle): boolean {
+    return super.queryEvent(event) || this.#heard(() => super.queryEvent(event));
+  }
+
+  override queryStream(stream: StreamHandle): boolean {
+    return super.queryStream(stream) || this.#heard(() => super.queryStream(stream));
+  }
+
+  #heard(ask: () => boolean): boolean {
+    this.#remote.look();
+    return ask();
+  }
+
   reachEvent(event: EventHandle): void {
     this.#come((event.event as Mark).at);
     this.#alive('synchronizeEvent');

@@ -235,7 +235,8 @@ function ownMemories(
   if (dynamic.length > 0) {
     const size = Math.max(ALIGN, align(options.sharedBytes));
     const isAtomic = dynamic.some((a) => atomic.has(a));
-    bytes += size;
+    // An array of no length is an element long, which nobody has asked for.
+    bytes += align(options.sharedBytes);
     for (const array of dynamic) {
       memories.set(array, { name: 'shared_memory', atomic: isAtomic, base: undefined, words: size / 4, shared: true });
     }
