@@ -6,8 +6,10 @@
  * active ones, are to blame; it then sets the fault locals and leaves for the end of the function, so that loops hold no
  * calls. The lanes of a vector go in step: of two that fail in different places, the one that fails first is reported.
  */
-import type { Expr, MemRef } from '../../ir/ops.ts';
+import { canFail } from '../../ir/measures.ts';
+import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
+import { someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
 import type { FaultSite } from '../sites.ts';
 import type { Local } from './assembler.ts';
@@ -48,6 +50,16 @@ export function boundsHazards(g: Gen, mem: MemRef): Hazard[] {
         extent,
       };
     });
+}
+
+/** Whether statements assign and store, perhaps under conditions, and nothing in them can fail. */
+export function cannotFail(g: Gen, list: readonly Stmt[]): boolean {
+  const isSafe = (e: Expr): boolean =>
+    !someExpr(e, (x) => (x.op === 'load' ? boundsHazards(g, x.mem).length > 0 : canFail(x)));
+  return !someStmt(list, (s) => {
+    if (s.op !== 'assign' && s.op !== 'store' && s.op !== 'if') return true;
+    return (s.op === 'store' && boundsHazards(g, s.mem).length > 0) || !stmtExprs(s).every(isSafe);
+  });
 }
 
 /** Stops the kernel where one of the hazards holds for an active lane. */

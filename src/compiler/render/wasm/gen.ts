@@ -86,6 +86,8 @@ export interface Gen {
   readonly at: {
     readonly thread: readonly [Local, Local, Local];
     readonly block: readonly [Local, Local, Local];
+    /** Where blockIdx.x ends. */
+    readonly endX: Local;
     readonly grid: readonly [Local, Local, Local];
     readonly sharedBytes: Local;
     /** Scratch memory of the block, and where the worker's begins, which holds the fault record: see `neighbours.ts`. */

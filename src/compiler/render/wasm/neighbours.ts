@@ -120,9 +120,10 @@ function elementSize(list: readonly Stmt[]): number {
   return bytes;
 }
 
-/** Runs all blocks from the local of blockIdx.x up to `end`. Scratch memory is where `home` says when they have run. */
-export function emitNeighbours(g: Gen, regions: Regions, n: Neighbours, end: Local): void {
+/** Runs all blocks from the local of blockIdx.x up to that of its end. Scratch memory is where `home` says when they have run. */
+export function emitNeighbours(g: Gen, regions: Regions, n: Neighbours): void {
   const { f, at } = g;
+  const end = at.endX;
   const [x] = at.block;
   const [first, last] = [f.local('i32'), f.local('i32')];
   const again = f.loop();

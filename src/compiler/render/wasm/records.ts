@@ -96,7 +96,9 @@ function groupsOf(g: Gen, loads: readonly Load[]): readonly LoadGroup[] {
       return at === undefined ? [] : [{ load, at }];
     });
     const least = Math.min(...near.map(({ at }) => at));
-    const members = near.map(({ load, at }) => ({ load, at: at - least })).filter(({ at }) => at < WHOLE);
+    // Of records of two members, those of the next lane are as quickly had by themselves.
+    const end = isPair(any.mem, step) ? 2 * SIZE : WHOLE;
+    const members = near.map(({ load, at }) => ({ load, at: at - least })).filter(({ at }) => at < end);
     const first = members.find(({ at }) => at === 0)?.load.mem;
     if (first !== undefined && members.some(({ at }) => at > 0)) groups.push({ first, step, members });
     left = left.filter(({ load }) => !members.some((m) => m.load === load));
@@ -104,11 +106,16 @@ function groupsOf(g: Gen, loads: readonly Load[]): readonly LoadGroup[] {
   return groups;
 }
 
+/** Whether records have two members. */
+function isPair({ scale }: MemRef, step: Expr): boolean {
+  return step.op === 'const' && Number(step.value) * scale === 2 * SIZE;
+}
+
 /** The members of all lanes at so many bytes from the first, as vectors. */
 function loadTurned(g: Gen, { first, step }: Group, places: readonly number[]): Map<number, Local[]> {
   const { f } = g;
   const vectors = new Map(places.map((at) => [at, [] as Local[]]));
-  if (step.op === 'const' && Number(step.value) * first.scale === 2 * SIZE && places.every((at) => at < 2 * SIZE)) {
+  if (isPair(first, step)) {
     loadPairs(g, first, vectors);
     return vectors;
   }

@@ -78,7 +78,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
   const module = new ModuleBuilder({ memory64: variant.memory64 });
   const pointer = variant.memory64 ? 'i64' : 'i32';
   const helpers = new Helpers(module, used.math, used.prints > 0, pointer);
-  const group = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer], ['i32']);
+  const group = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer, 'i32'], ['i32']);
   module.export('run', module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(group.index)));
 
   const f = group.builder;
@@ -111,6 +111,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     prints,
     at: {
       block: [0, 2, 3],
+      endX: END_X,
       record: 4,
       scratch: 5,
       home: neighbours === undefined ? 5 : f.local(pointer),
@@ -145,12 +146,14 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     rank: ranking(kernel.body),
   };
   writePrologue(g, used, constants.offsets);
-  if (neighbours === undefined) eachBlock(g, regions);
-  else {
+  if (neighbours !== undefined) {
     f.get(g.at.scratch);
     f.set(g.at.home);
-    emitNeighbours(g, regions, neighbours, END_X);
   }
+  eachRow(g, () => {
+    if (neighbours === undefined) eachBlock(g, regions);
+    else emitNeighbours(g, regions, neighbours);
+  });
   f.i32(0);
   f.op('return');
   f.end();
@@ -168,8 +171,26 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
   };
 }
 
-/** The parameter of `group` that says where its blocks end. */
+/** The parameters of `group` that say where its blocks end. */
 const END_X = 1;
+const END_Y = 6;
+
+/** Runs the blocks of rows; several rows begin at 0. */
+function eachRow({ f, at }: Gen, row: () => void): void {
+  const [x, y] = at.block;
+  const again = f.loop();
+  row();
+  f.i32(0);
+  f.set(x);
+  f.get(y);
+  f.i32(1);
+  f.op('i32.add');
+  f.tee(y);
+  f.get(END_Y);
+  f.op('i32.lt_u');
+  f.brIf(again);
+  f.end();
+}
 
 function eachBlock(g: Gen, regions: Regions): void {
   const { f } = g;
@@ -329,8 +350,9 @@ function writeFault(g: Gen): void {
   f.op('i32.add');
   f.memory('i32.store', 2, FAULT.thread);
   f.get(at.home, at.block[0]);
-  f.op('i64.extend_i32_s');
-  f.memory('i64.store', 3, FAULT.block);
+  f.memory('i32.store', 2, FAULT.block);
+  f.get(at.home, at.block[1]);
+  f.memory('i32.store', 2, FAULT.block + 4);
   f.get(at.home, fault.index);
   f.memory('i64.store', 3, FAULT.index);
   f.get(at.home, fault.extent);

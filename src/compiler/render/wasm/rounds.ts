@@ -229,7 +229,9 @@ function otherLanes(g: Gen, row: RowSum, lanes: 4 | 8 | 16): OtherLanes {
   return {
     lanes,
     uniformity,
+    definitions: g.definitions,
     hoisted: new Set([...g.hoisted, ...row.checks.map(({ check }) => check)]),
+    rank: g.rank,
     shapes: new Map(),
     laneFacts: new LaneFacts({ ...g.kernel, body: [] }, uniformity, lanes),
     vars: new Map([...g.vars].filter(([id]) => !own.has(id))),

@@ -7,8 +7,8 @@
 import { FunctionBuilder } from './assembler.ts';
 
 /**
- * Blocks of a row in one call of `group`, which need the parameters and their limits but once. The first calls of a launch
- * get fewer: they may run the code that the engine makes in a hurry.
+ * Blocks in one call of `group`, which need the parameters and their limits but once: some of a row, or several whole rows where these are short. The
+ * first calls of a launch get fewer: they may run the code that the engine makes in a hurry.
  */
 const BLOCKS_TOGETHER = 16;
 
@@ -28,8 +28,9 @@ export function runBody(group: number): Uint8Array {
 /** Parameters: first block, end block, record, scratch. */
 function writeRun(f: FunctionBuilder, group: number): void {
   const [block, end, record, scratch] = [0, 1, 2, 3];
-  const locals = Array.from({ length: 8 }, () => f.local('i32'));
-  const [gx, gy, x, y, z, result, count, most] = locals as [
+  const locals = Array.from({ length: 9 }, () => f.local('i32'));
+  const [gx, gy, x, y, z, result, count, most, rows] = locals as [
+    number,
     number,
     number,
     number,
@@ -68,30 +69,51 @@ function writeRun(f: FunctionBuilder, group: number): void {
   f.brIf(done);
   f.get(most);
   f.set(count);
-  /** At most what is left of a range. */
-  const atMost = (from: number, to: number): void => {
-    f.get(count, to, from);
+  /** A number, at most what is left of a range. */
+  const atMost = (value: number, from: number, to: number): void => {
+    f.get(value, to, from);
     f.op('i32.sub');
-    f.get(count, to, from);
+    f.get(value, to, from);
     f.op('i32.sub', 'i32.lt_u', 'select');
-    f.set(count);
+    f.set(value);
   };
-  atMost(x, gx);
-  atMost(block, end);
+  atMost(count, x, gx);
+  atMost(count, block, end);
+  // Whole rows, as many as there may be blocks.
+  f.i32(1);
+  f.set(rows);
+  f.get(count, gx);
+  f.op('i32.eq');
+  f.if();
+  f.get(most);
+  f.set(rows);
+  atMost(rows, block, end);
+  f.get(rows, gx);
+  f.op('i32.div_u');
+  f.set(rows);
+  atMost(rows, y, gy);
+  f.end();
   f.get(x, x, count);
   f.op('i32.add');
-  f.get(y, z, record, scratch);
+  f.get(y, z, record, scratch, y, rows);
+  f.op('i32.add');
   f.call(group);
   f.tee(result);
   f.if();
-  // What `group` left there is the block's x.
+  // What `group` left there is the block's x and y.
   f.get(scratch, scratch);
   f.memory('i32.load', 2, 8);
   f.get(x);
   f.op('i32.sub');
+  f.get(scratch);
+  f.memory('i32.load', 2, 12);
+  f.get(y);
+  f.op('i32.sub');
+  f.get(gx);
+  f.op('i32.mul', 'i32.add');
   f.get(block);
-  f.op('i32.add');
-  f.memory('i32.store', 2, 8);
+  f.op('i32.add', 'i64.extend_i32_u');
+  f.memory('i64.store', 3, 8);
   f.get(result);
   f.op('return');
   f.end();
@@ -114,13 +136,21 @@ function writeRun(f: FunctionBuilder, group: number): void {
     f.op('i32.add');
     f.set(local);
   };
-  const one = (): void => f.i32(1);
-  increase(block, () => f.get(count));
+  increase(block, () => {
+    f.get(count, rows);
+    f.op('i32.mul');
+  });
   step(
     x,
     () => f.get(count),
     gx,
-    () => step(y, one, gy, () => increase(z, one)),
+    () =>
+      step(
+        y,
+        () => f.get(rows),
+        gy,
+        () => increase(z, () => f.i32(1)),
+      ),
   );
   f.get(most);
   f.i32(BLOCKS_TOGETHER);

@@ -10,12 +10,14 @@ type Scoped = Pick<
   Gen,
   | 'at'
   | 'counters'
+  | 'definitions'
   | 'first'
   | 'hoisted'
   | 'laneFacts'
   | 'lanes'
   | 'loopDepth'
   | 'mask'
+  | 'rank'
   | 'rare'
   | 'second'
   | 'shapes'
@@ -73,7 +75,10 @@ export function withSecond(g: Gen, vars: Gen['vars'], x: Local, body: () => void
 }
 
 /** What else lanes may be than threads: see `rounds.ts`. */
-export type OtherLanes = Pick<Gen, 'hoisted' | 'laneFacts' | 'lanes' | 'shapes' | 'uniformity' | 'vars' | 'widths'>;
+export type OtherLanes = Pick<
+  Gen,
+  'definitions' | 'hoisted' | 'laneFacts' | 'lanes' | 'rank' | 'shapes' | 'uniformity' | 'vars' | 'widths'
+>;
 
 /** Writes code whose lanes are something else than threads. */
 export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): void {
@@ -81,20 +86,21 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { at, counters, first, hoisted, laneFacts, lanes, loopDepth, mask, rare, second, shapes, shift, uniformity } =
-    g;
-  const { vars, warps, widths } = g;
+  const { at, counters, definitions, first, hoisted, laneFacts, lanes, loopDepth, mask, rank, rare, second } = g;
+  const { shapes, shift, uniformity, vars, warps, widths } = g;
   Object.assign(g, state);
   body();
   const before = {
     at,
     counters,
+    definitions,
     first,
     hoisted,
     laneFacts,
     lanes,
     loopDepth,
     mask,
+    rank,
     rare,
     second,
     shapes,

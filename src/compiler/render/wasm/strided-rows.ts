@@ -13,6 +13,7 @@ import { defined, eachExpr, mapExpr, someExpr, someStmt, written } from '../../i
 import { scalar } from './expr.ts';
 import { type Gen, shapeOf, varShape } from './gen.ts';
 import { withinLoop, withOneLane, withShift } from './scope.ts';
+import { emitSteppedRow, emitSteppedVectors, type SteppedLanes, steppedLanes } from './stepped-lanes.ts';
 
 export interface Strided {
   /** Items that do something are so far apart. */
@@ -26,6 +27,8 @@ export interface Strided {
   readonly when: Expr | undefined;
   /** What such an item does. */
   readonly body: readonly Stmt[];
+  /** How vectors of such items do it, where they can. */
+  readonly lanes: SteppedLanes | undefined;
 }
 
 /** From here on vectors waste more than they are worth. */
@@ -66,7 +69,8 @@ export function stridedRows(g: Gen, { body, loads, saves, reduce }: WorkItemLoop
       const when = common
         ?.map((e) => inTerms(e) ?? e)
         .reduce<Expr | undefined>((all, e) => (all ? and(all, e) : e), undefined);
-      return { ...found, place, rest, when, body: [...body.slice(0, -1), ...guarded(guard, own ?? [])] };
+      const each = [...body.slice(0, -1), ...guarded(guard, own ?? [])];
+      return { ...found, place, rest, when, body: each, lanes: steppedLanes(g, found.step, each) };
     }
   }
   return undefined;
@@ -90,7 +94,7 @@ function codeSizeOf(e: Expr): number {
 }
 
 /** `a % m === r`, `(a & (m - 1)) === r` of an a that goes up by ones along the row, and an r that is the same for all of it. */
-function congruence(g: Gen, e: Expr): Omit<Strided, 'body' | 'when'> | undefined {
+function congruence(g: Gen, e: Expr): Omit<Strided, 'body' | 'lanes' | 'when'> | undefined {
   if (e.op !== 'compare' || (e.fn !== 'eq' && e.fn !== 'ne')) return undefined;
   for (const [left, right] of [
     [e.a, e.b],
@@ -157,6 +161,17 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
     scalar(g, strided.when);
     f.if();
   }
+  const end = (): void => {
+    if (strided.when !== undefined) f.end();
+    f.else();
+    otherwise();
+    f.end();
+  };
+  if (strided.lanes !== undefined) {
+    emitSteppedRow(g, strided.lanes, () => pushFirst(g, strided));
+    end();
+    return;
+  }
   pushFirst(g, strided);
   f.set(x);
   const one = (shift: number): void =>
@@ -190,10 +205,7 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
   };
   run(together);
   if (together > 1 && width !== together * step) run(1);
-  if (strided.when !== undefined) f.end();
-  f.else();
-  otherwise();
-  f.end();
+  end();
 }
 
 /** Runs the items of one vector by themselves: those of a row that is at an edge elsewhere. */
@@ -201,7 +213,8 @@ export function emitStridedVector(g: Gen, strided: Strided, item: () => void, ot
   const { f, at, lanes } = g;
   const { step } = strided;
   const [x] = at.thread;
-  if (lanes % step !== 0 || codeSize(strided.body, TOGETHER) * (lanes / step) > TOGETHER) {
+  const inLanes = strided.lanes;
+  if (inLanes === undefined && (lanes % step !== 0 || codeSize(strided.body, TOGETHER) * (lanes / step) > TOGETHER)) {
     otherwise();
     return;
   }
@@ -211,16 +224,19 @@ export function emitStridedVector(g: Gen, strided: Strided, item: () => void, ot
     scalar(g, strided.when);
     f.if();
   }
-  const first = f.temp('i32');
-  f.get(x);
-  f.tee(first);
-  pushFirst(g, strided);
-  f.op('i32.add');
-  f.set(x);
-  for (let k = 0; k < lanes; k += step) withShift(g, k, () => withOneLane(g, ownVariables(g), item));
-  f.get(first);
-  f.set(x);
-  f.release('i32', first);
+  if (inLanes !== undefined) emitSteppedVectors(g, inLanes, () => pushFirst(g, strided));
+  else {
+    const first = f.temp('i32');
+    f.get(x);
+    f.tee(first);
+    pushFirst(g, strided);
+    f.op('i32.add');
+    f.set(x);
+    for (let k = 0; k < lanes; k += step) withShift(g, k, () => withOneLane(g, ownVariables(g), item));
+    f.get(first);
+    f.set(x);
+    f.release('i32', first);
+  }
   if (strided.when !== undefined) f.end();
   f.else();
   otherwise();

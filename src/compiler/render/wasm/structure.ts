@@ -7,9 +7,12 @@ import { defined, eachStmt, exprParts } from '../../ir/passes/walk.ts';
 
 /**
  * Sums and products of threadIdx.x with what does not change while an item runs: integers of 32 bits that are assigned once, and not read
- * before. By `Var.id`.
+ * before. By `Var.id`; the values of `steady` variables do not change either.
  */
-export function definitionsOf(body: readonly Stmt[]): ReadonlyMap<number, Expr> {
+export function definitionsOf(
+  body: readonly Stmt[],
+  steady: ReadonlySet<number> = new Set(),
+): ReadonlyMap<number, Expr> {
   const values = new Map<number, Expr | undefined>();
   eachStmt(body, (s) => {
     const id = defined(s);
@@ -28,6 +31,7 @@ export function definitionsOf(body: readonly Stmt[]): ReadonlyMap<number, Expr> 
       case 'special':
         return e.name === 'laneId' ? undefined : e.name === 'threadIdx.x';
       case 'var': {
+        if (steady.has(e.var.id)) return false;
         const value = values.get(e.var.id);
         return value === undefined ? undefined : fromThread(value);
       }

@@ -34,6 +34,7 @@ import {
 } from './slots.ts';
 import { emitList } from './statements.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
+import { emitTurns, mayTakeTurns } from './turns.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -153,10 +154,15 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     start();
     emitList(g, strided.body);
   };
-  const rows = (own: WorkItemLoop): void => {
-    const strided = stridedRows(g, { ...own, body: mergeGuards(own.body) });
+  const stridedOf = (own: WorkItemLoop): Strided | undefined =>
+    stridedRows(g, { ...own, body: mergeGuards(own.body) });
+  const stridedRow = (own: WorkItemLoop, strided: Strided) => (): void =>
+    emitStrided(g, strided, oneOf(strided), () => withRare(g, () => emitRow(g, own, start, end)));
+  const rows = (own: WorkItemLoop, strided: Strided | undefined, holds?: Expr): void => {
     if (strided !== undefined) {
-      eachRow(g, () => emitStrided(g, strided, oneOf(strided), () => emitRow(g, own, start, end)));
+      const row = stridedRow(own, strided);
+      if (mayTakeTurns(g, regions, own)) emitTurns(g, holds, (each) => eachRow(g, () => each(row)));
+      else eachRow(g, row);
       return;
     }
     const peeled = peel(g, own);
@@ -171,23 +177,24 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
   if (down) eachRow(g, () => emitRow(g, node, start, end, true));
-  else if (interior === undefined) rows(node);
+  else if (interior === undefined) rows(node, stridedOf(node));
   else {
     const inside = { ...node, body: interior.body };
     watchUniforms(g, inside);
+    const strided = stridedOf(inside);
+    const few = (otherwise: () => void): void =>
+      strided === undefined ? otherwise() : emitStridedVector(g, strided, oneOf(strided), otherwise);
+    const peeled = peel(g, node);
+    const edge = (): void => edgeRow(g, node, peeled, interior, few, start, end);
     const always = interior.holds.op === 'const';
     if (!always) {
       scalar(g, interior.holds);
       f.if();
     }
-    rows(inside);
+    rows(inside, strided, always ? undefined : interior.holds);
     if (!always) {
       f.else();
-      const peeled = peel(g, node);
-      const strided = stridedRows(g, { ...inside, body: mergeGuards(inside.body) });
-      const few = (otherwise: () => void): void =>
-        strided === undefined ? otherwise() : emitStridedVector(g, strided, oneOf(strided), otherwise);
-      eachRow(g, () => edgeRow(g, node, peeled, interior, few, start, end));
+      eachRow(g, edge);
       f.end();
     }
   }
@@ -292,7 +299,7 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void,
       if (full === 0) return;
       f.i32(down ? full - g.lanes : 0);
       f.set(x);
-      wholeVectors(g, full, item, end, { unrolled: isShort(g, body, full / g.lanes), down });
+      wholeVectors(g, full, item, end, { unrolled: !g.rare && isShort(g, body, full / g.lanes), down });
     };
     const rest = (): void => {
       if (full === width) return;
