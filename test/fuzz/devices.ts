@@ -42,12 +42,13 @@ import { Absent, Discarded, Refused } from './verdicts.ts';
 
 export const DTYPES = { bool, i8, u8, u8c, i16, u16, i32, u32, i64, u64, f16, bf16, f8e4m3, f8e5m2, f32, f64 } as const;
 
-/** Sees every kernel that a device runs, after the passes that its renderer asks for; `lanes` is 1 for scalar code. */
+/** Sees every kernel that a device runs, after the passes that its renderer asks for, and its code; `lanes` is 1 for scalar code. */
 export type Observer = (
   device: string,
   kernel: Kernel,
   block: readonly [number, number, number],
   lanes: number,
+  bytes: Uint8Array,
 ) => void;
 
 export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;
@@ -62,7 +63,7 @@ export function openDevice(name: DeviceName, observer?: Observer): BlockingDrive
     prepare: wasmPipeline.prepare,
     compile: (kernel: Kernel, variant: Parameters<typeof wasmPipeline.compile>[1]) => {
       const module = wasmPipeline.compile(kernel, variant);
-      observer(name, kernel, variant.block, module.lanes);
+      observer(name, kernel, variant.block, module.lanes, module.bytes);
       return module;
     },
   };

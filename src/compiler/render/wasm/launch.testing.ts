@@ -37,6 +37,8 @@ export interface Launch {
   readonly sharedBytes?: number;
   readonly lanes?: 1 | 4;
   readonly concurrent?: boolean;
+  /** Blocks in a call of `run`; all of them if left out. */
+  readonly slice?: number;
 }
 
 export interface Outcome {
@@ -59,6 +61,8 @@ const IMAGE = 4096;
 
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
   const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
+  const blocks = grid[0] * grid[1] * grid[2];
+  const { slice = blocks } = launch;
   const { module, compiled } = rendered(kernel, { block, lanes, concurrent, memory64: false });
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
@@ -117,7 +121,9 @@ export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], 
   };
   const instance = new WebAssembly.Instance(compiled, { env: { memory, print }, math });
   const { run } = instance.exports as WasmExports;
-  const result = run(0, grid[0] * grid[1] * grid[2], record, scratch);
+  let result = 0;
+  for (let first = 0; first < blocks && result === 0; first += slice)
+    result = run(first, Math.min(first + slice, blocks), record, scratch);
   const site = result === 0 ? undefined : module.sites[result - 1];
   if (result !== 0 && site === undefined) throw new Error(`run returned ${result}, of ${module.sites.length} sites`);
   return {

@@ -7,9 +7,10 @@
  */
 import { add, i32, mul, read } from '../../ir/builder.ts';
 import { ELEM_SIZE, type Expr, type MemRef, type Stmt, type Var } from '../../ir/ops.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { renamed } from '../../ir/passes/rename.ts';
 import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
-import { eachExpr, eachStmt, mapLists, mapStmtExprs, someStmt, written } from '../../ir/passes/walk.ts';
+import { assignedIn, eachExpr, eachStmt, mapLists, mapStmtExprs, someStmt, written } from '../../ir/passes/walk.ts';
 import { cannotFail } from './checks.ts';
 import { type Gen, varLocals } from './gen.ts';
 import { LaneFacts } from './lane-facts.ts';
@@ -38,6 +39,9 @@ export function steppedLanes(g: Gen, step: number, body: readonly Stmt[]): Stepp
   const [any] = g.kernel.vars;
   if (step !== STEP || width % (STEP * LANES) !== 0 || g.lanes % (STEP * LANES) !== 0) return undefined;
   if (any === undefined || g.variant.memory64 || !cannotFail(g, body)) return undefined;
+  // Read before it is assigned, a variable is 0 in each item.
+  const { entry } = analyseLiveness(body);
+  if ([...assignedIn(body)].some((id) => entry.has(id))) return undefined;
   const first: Var = { ...g.uniformity.another(any), name: '%first', type: 'i32' };
   const own = stepped(g, first, body);
   const kernel = { ...g.kernel, body: own };

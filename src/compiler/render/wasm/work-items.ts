@@ -154,8 +154,7 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     start();
     emitList(g, strided.body);
   };
-  const stridedOf = (own: WorkItemLoop): Strided | undefined =>
-    stridedRows(g, { ...own, body: mergeGuards(own.body) });
+  const stridedOf = (own: WorkItemLoop): Strided | undefined => stridedRows(g, { ...own, body: mergeGuards(own.body) });
   const stridedRow = (own: WorkItemLoop, strided: Strided) => (): void =>
     emitStrided(g, strided, oneOf(strided), () => withRare(g, () => emitRow(g, own, start, end)));
   const rows = (own: WorkItemLoop, strided: Strided | undefined, holds?: Expr): void => {

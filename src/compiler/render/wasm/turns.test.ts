@@ -1,0 +1,103 @@
+/**
+ * Neighbouring blocks that take turns row by row: which do, that each runs all of its rows, and that faults are those of the first block.
+ */
+import { expect, it } from 'vitest';
+import * as ir from '../../ir/builder.ts';
+import type { Expr, Kernel } from '../../ir/ops.ts';
+import { check, elements, type Launch, runWasm } from './launch.testing.ts';
+
+const { add, assign, i32, ifElse, load, mul, read, store } = ir;
+const [COLUMNS, ROWS] = [700, 24];
+
+interface Options {
+  /** What is added to what is there: of a place in the matrix. */
+  readonly more: (at: (dx: number, dy: number) => Expr) => Expr;
+  readonly shared?: boolean;
+  readonly twice?: boolean;
+  readonly atomic?: boolean;
+}
+
+/** `if ((x + y) % 2 === 0 && x < w) u[y + 1][x + 1] += more`, where only elements below n may be read. */
+function kernel({ more, shared = false, twice = false, atomic = false }: Options): Kernel {
+  const b = new ir.KernelBuilder('turns');
+  const [u, w, n] = [b.global('i32', 'u'), b.value('i32', 'w'), b.value('i32', 'n')];
+  const [x, y] = [b.variable('i32', 'x'), b.variable('i32', 'y')];
+  const mem = (dx: number, dy: number, checked: boolean) => {
+    const index = add(mul(add(read(y), i32(dy + 1)), i32(COLUMNS)), add(read(x), i32(dx + 1)));
+    return ir.at(u, index, checked ? { checks: [{ index, extent: n, axis: 0 }] } : {});
+  };
+  const place = (axis: 'x' | 'y'): Expr =>
+    add(mul(ir.special(`blockIdx.${axis}`), ir.special(`blockDim.${axis}`)), ir.special(`threadIdx.${axis}`));
+  const value = add(
+    load(mem(0, 0, false)),
+    more((dx, dy) => load(mem(dx, dy, true))),
+  );
+  const guard = ir.and(ir.compare('eq', ir.binary('rem', add(read(x), read(y)), i32(2)), i32(0)), ir.lt(read(x), w));
+  const one = ifElse(guard, [
+    store(mem(0, 0, false), value),
+    ...(shared ? [store(ir.at(b.shared('i32', 's', 4), i32(0)), read(x))] : []),
+    ...(atomic ? [ir.atomic('add', ir.at(u, i32(0)), [i32(1)])] : []),
+  ]);
+  const list = [assign(x, place('x')), assign(y, place('y')), one];
+  return b.build(twice ? [...list, ir.barrier(), ifElse(ir.compare('eq', w, i32(-5)), [one])] : list, {
+    checked: true,
+  });
+}
+
+const IMAGE = new Uint8Array(Int32Array.from({ length: COLUMNS * ROWS }, (_, k) => (k * 7919) % 1000).buffer);
+const region = { at: 0, elem: 'i32', length: COLUMNS * ROWS } as const;
+
+function run(k: Kernel, launch: Launch, w = COLUMNS, n = COLUMNS * ROWS) {
+  return check(k, launch, [0, w, n], IMAGE, [region]);
+}
+
+const around: Options['more'] = (at) => add(add(at(-1, 0), at(1, 0)), add(at(0, -1), at(0, 1)));
+
+/** Whether a row of a block runs when the row above of the block to the right has run: what no language promises tells it here. */
+function takeTurns(k: Kernel, launch: Launch, w = COLUMNS): boolean {
+  const { memory } = runWasm(k, launch, [0, w, COLUMNS * ROWS], new Uint8Array(4 * COLUMNS * ROWS));
+  const values = elements(memory, region).map(Number);
+  const [width] = launch.block;
+  // The last item of the second block, in the second row, has read what is above and to the right.
+  return (values[2 * COLUMNS + 2 * width] ?? 0) > 1;
+}
+
+it('are blocks of several rows that update a matrix in place, and cannot fail', () => {
+  // By way of an element that is another block's, in the row above.
+  const above: Options['more'] = (at) => add(at(1, -1), i32(1));
+  const launch: Launch = { grid: [4, 1, 1], block: [32, 4, 1] };
+  expect(takeTurns(kernel({ more: above }), launch)).toBe(true);
+  expect(takeTurns(kernel({ more: above, shared: true }), launch)).toBe(false);
+  expect(takeTurns(kernel({ more: above, twice: true }), launch)).toBe(false);
+  expect(takeTurns(kernel({ more: above, atomic: true }), launch)).toBe(false);
+  // Blocks at an edge run one after another.
+  expect(takeTurns(kernel({ more: above }), launch, 70)).toBe(false);
+  expect(takeTurns(kernel({ more: above }), { grid: [4, 1, 1], block: [256, 4, 1] })).toBe(false);
+});
+
+it.each([
+  [32, 8],
+  [8, 2],
+  [40, 3],
+  [20, 2],
+  [128, 2],
+])('run all rows of blocks of %d × %d', (width, height) => {
+  const k = kernel({ more: around });
+  for (const columns of [1, 2, 3, 5, Math.floor((COLUMNS - 2) / width)]) {
+    const grid = [columns, Math.floor((ROWS - 2) / height), 1] as const;
+    for (const slice of [columns * grid[1], 1, 5]) {
+      const launch = { grid, block: [width, height, 1], slice } as const;
+      for (const w of [COLUMNS, columns * width - 3, width + 1, 0]) run(k, launch, w);
+    }
+  }
+});
+
+it('fault in the first block that fails', () => {
+  const k = kernel({ more: around });
+  const launch = { grid: [8, 2, 1], block: [32, 4, 1] } as const;
+  for (const n of [0, 5, COLUMNS + 40, 2 * COLUMNS + 100, 3 * COLUMNS + 7, 6 * COLUMNS + 200]) {
+    const fault = run(k, launch, COLUMNS, n);
+    expect(fault).toBeDefined();
+  }
+  expect(run(k, launch, COLUMNS, 3 * COLUMNS + 7)?.block).toBe(0);
+});
