@@ -22,6 +22,7 @@ import { PASSES } from './passes.ts';
 import type { Row } from './row.ts';
 import { ROW_SUMS } from './row-sums.ts';
 import { SIMULATOR } from './simulator.ts';
+import { STEPPED } from './stepped.ts';
 import { STRIDES } from './strides.ts';
 import { WARPS } from './warps.ts';
 import { MATH, WASM } from './wasm.ts';
@@ -66,5 +67,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/render/wasm/', PAIRS),
   ...under('compiler/', NEIGHBOURS),
   ...under('compiler/', LAST_ROUNDS),
+  ...under('compiler/render/wasm/', STEPPED),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -15,10 +15,21 @@ interface Options {
   readonly shared?: boolean;
   readonly twice?: boolean;
   readonly atomic?: boolean;
+  /** Only in some blocks, up to a barrier. */
+  readonly some?: boolean;
+  /** Stores as much further on as an element of another matrix says, if there is that place. */
+  readonly further?: boolean;
 }
 
 /** `if ((x + y) % 2 === 0 && x < w) u[y + 1][x + 1] += more`, where only elements below n may be read. */
-function kernel({ more, shared = false, twice = false, atomic = false }: Options): Kernel {
+function kernel({
+  more,
+  shared = false,
+  twice = false,
+  atomic = false,
+  some = false,
+  further = false,
+}: Options): Kernel {
   const b = new ir.KernelBuilder('turns');
   const [u, w, n] = [b.global('i32', 'u'), b.value('i32', 'w'), b.value('i32', 'n')];
   const [x, y] = [b.variable('i32', 'x'), b.variable('i32', 'y')];
@@ -33,12 +44,18 @@ function kernel({ more, shared = false, twice = false, atomic = false }: Options
     more((dx, dy) => load(mem(dx, dy, true))),
   );
   const guard = ir.and(ir.compare('eq', ir.binary('rem', add(read(x), read(y)), i32(2)), i32(0)), ir.lt(read(x), w));
+  const z = further ? b.global('i32', 'z') : u;
+  const target = add(mem(0, 0, false).index, load({ ...mem(0, 0, false), array: z }));
+  const to = ir.at(u, target, { checks: [{ index: target, extent: n, axis: 0 }] });
   const one = ifElse(guard, [
-    store(mem(0, 0, false), value),
+    store(further ? to : mem(0, 0, false), value),
     ...(shared ? [store(ir.at(b.shared('i32', 's', 4), i32(0)), read(x))] : []),
     ...(atomic ? [ir.atomic('add', ir.at(u, i32(0)), [i32(1)])] : []),
   ]);
-  const list = [assign(x, place('x')), assign(y, place('y')), one];
+  const places = [assign(x, place('x')), assign(y, place('y'))];
+  const isThere = ir.compare('ne', ir.special('blockIdx.x'), i32(2));
+  if (some) return b.build([ifElse(isThere, [...places, one, ir.barrier()])], { checked: true });
+  const list = [...places, one];
   return b.build(twice ? [...list, ir.barrier(), ifElse(ir.compare('eq', w, i32(-5)), [one])] : list, {
     checked: true,
   });
@@ -72,7 +89,10 @@ it('are blocks of several rows that update a matrix in place, and cannot fail', 
   expect(takeTurns(kernel({ more: above, atomic: true }), launch)).toBe(false);
   // Blocks at an edge run one after another.
   expect(takeTurns(kernel({ more: above }), launch, 70)).toBe(false);
-  expect(takeTurns(kernel({ more: above }), { grid: [4, 1, 1], block: [256, 4, 1] })).toBe(false);
+  // Rows of so many items are far enough apart by themselves.
+  const wide = 3 * COLUMNS;
+  expect(takeTurns(kernel({ more: above }), { grid: [4, 1, 1], block: [128, 4, 1] }, wide)).toBe(true);
+  expect(takeTurns(kernel({ more: above }), { grid: [4, 1, 1], block: [256, 4, 1] }, wide)).toBe(false);
 });
 
 it.each([
@@ -83,13 +103,18 @@ it.each([
   [128, 2],
 ])('run all rows of blocks of %d × %d', (width, height) => {
   const k = kernel({ more: around });
-  for (const columns of [1, 2, 3, 5, Math.floor((COLUMNS - 2) / width)]) {
-    const grid = [columns, Math.floor((ROWS - 2) / height), 1] as const;
-    for (const slice of [columns * grid[1], 1, 5]) {
+  for (const columns of [1, 3, Math.min(8, Math.floor((COLUMNS - 2) / width))]) {
+    const grid = [columns, 2, 1] as const;
+    for (const slice of [columns * 2, 5]) {
       const launch = { grid, block: [width, height, 1], slice } as const;
-      for (const w of [COLUMNS, columns * width - 3, width + 1, 0]) run(k, launch, w);
+      for (const w of [COLUMNS, columns * width - 3]) run(k, launch, w);
     }
   }
+});
+
+it('are blocks of a region that all of them run', () => {
+  for (const columns of [2, 3, 4, 8])
+    run(kernel({ more: around, some: true }), { grid: [columns, 2, 1], block: [32, 4, 1] });
 });
 
 it('fault in the first block that fails', () => {
@@ -100,4 +125,15 @@ it('fault in the first block that fails', () => {
     expect(fault).toBeDefined();
   }
   expect(run(k, launch, COLUMNS, 3 * COLUMNS + 7)?.block).toBe(0);
+  // What only a store can find out: the second block in its second row, the third one in its first.
+  const stores = kernel({ more: around, further: true });
+  const size = COLUMNS * ROWS;
+  const image = new Int32Array(2 * size);
+  for (const [x, y] of [
+    [41, 1],
+    [70, 0],
+  ] as const)
+    image[size + (y + 1) * COLUMNS + x + 1] = size;
+  const memory = new Uint8Array(image.buffer);
+  expect(check(stores, launch, [0, COLUMNS, size, 4 * size], memory, [region])).toMatchObject({ block: 1 });
 });

@@ -1,0 +1,64 @@
+/**
+ * Seeded mistakes in lanes that are every second item of a row, in neighbouring blocks that take turns, and in calls for several rows of blocks.
+ */
+import type { Row } from './row.ts';
+
+const FOLDER = 'src/compiler/render/wasm';
+const LANES = [`${FOLDER}/stepped-lanes.test.ts`, 'test/fuzz/chequer.test.ts'];
+const TURNS = [`${FOLDER}/turns.test.ts`, 'test/fuzz/chequer.test.ts'];
+const CALLS = [`${FOLDER}/run.test.ts`];
+
+export const STEPPED: readonly Row[] = [
+  [
+    'stepped-lanes',
+    'add(mul(e, i32(STEP)), read(first))',
+    'mul(e, i32(STEP))',
+    'the first item is the first of the row',
+    LANES,
+  ],
+  ['stepped-lanes', '.some((id) => entry.has(id))', '.some(() => false)', 'items begin with what others left', LANES],
+  ['stepped-lanes', '|| !cannotFail(g, body)', '', 'items by lanes do not fail', LANES],
+  ['stepped-lanes', "f.op('i32.shr_u');", "f.op('drop');", 'vectors of rows at an edge begin twice as far on', LANES],
+  [
+    'strided-rows',
+    'if (strided.lanes !== undefined) {',
+    'if (strided.lanes !== undefined && g.lanes > 64) {',
+    'no rows have lanes',
+    LANES,
+  ],
+  ['turns', "nodes[0]?.kind !== 'workItems' || ", '', 'blocks take turns inside of loops', TURNS],
+  [
+    'turns',
+    "every(({ space }) => space === 'global' || space === 'constant')",
+    'every(() => true)',
+    'blocks that take turns share what each has',
+    TURNS,
+  ],
+  ['turns', ' && cannotFail(g, node.body)', '', 'a later block fails before an earlier one', TURNS],
+  ['turns', "scalar(g, holds);\n    f.op('i32.and');", '', 'all blocks behind one take turns with it', TURNS],
+  [
+    'turns',
+    'f.get(end);\n  f.i32(1);',
+    'f.get(end);\n  f.i32(0);',
+    'the block behind those that took turns is left out',
+    TURNS,
+  ],
+  [
+    'checks',
+    "(s.op === 'store' && boundsHazards(g, s.mem).length > 0) || ",
+    '',
+    'stores cannot fail',
+    [...LANES, ...TURNS],
+  ],
+  [
+    'records',
+    'isPair(any.mem, step) ? 2 * SIZE : WHOLE;',
+    'WHOLE;',
+    "of records of two, the next lane's are loaded with them",
+    [`${FOLDER}/stepped-lanes.test.ts`],
+  ],
+  ['run', 'atMost(rows, y, gy);', '', 'rows go on behind a plane', CALLS],
+  ['run', 'atMost(rows, block, end);', '', 'rows go on behind a range', CALLS],
+  ['run', "f.get(gx);\n  f.op('i32.mul', 'i32.add');", "f.op('i32.add');", 'rows that fail have one block', CALLS],
+  ['render', 'f.i32(0);\n  f.set(x);\n  f.get(y);', 'f.get(y);', 'rows begin where the one before ended', CALLS],
+];
