@@ -42,13 +42,13 @@ import { Absent, Discarded, Refused } from './verdicts.ts';
 
 export const DTYPES = { bool, i8, u8, u8c, i16, u16, i32, u32, i64, u64, f16, bf16, f8e4m3, f8e5m2, f32, f64 } as const;
 
-/** Sees every kernel that a device runs, after the passes that its renderer asks for, and its code; `lanes` is 1 for scalar code. */
+/** Sees every kernel that a device runs, after the passes that its renderer asks for; `lanes` is 1 for scalar code, `bytes` the code of the CPU device. */
 export type Observer = (
   device: string,
   kernel: Kernel,
   block: readonly [number, number, number],
   lanes: number,
-  bytes: Uint8Array,
+  bytes?: Uint8Array,
 ) => void;
 
 export const DEVICE_NAMES = ['cpu', 'scalar', 'threads', 'simulator'] as const;

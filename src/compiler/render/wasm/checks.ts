@@ -9,7 +9,7 @@
 import { canFail } from '../../ir/measures.ts';
 import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
-import { someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { eachStmt, exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
 import type { FaultSite } from '../sites.ts';
 import type { Local } from './assembler.ts';
@@ -365,3 +365,22 @@ export function guardUniform(g: Gen, e: Expr & { op: 'unary' }, kept: Kept): voi
 }
 
 export type FirstSeen = ReadonlyMap<Expr, { readonly seen: Local; readonly value: Local }>;
+
+/** Makes ready to compare the values that `uniform` finds in different items. */
+export function watchUniforms(g: Gen, body: readonly Stmt[]): void {
+  if (!g.kernel.checked) return;
+  const { f } = g;
+  const visit = (e: Expr): void => {
+    if (e.op === 'unary' && e.fn === 'uniform') {
+      // The code of interior blocks and of others shares expressions: each begins anew.
+      const watched = g.firstSeen.get(e) ?? { seen: f.local('i32'), value: f.local(wasmType(e.type)) };
+      g.firstSeen.set(e, watched);
+      f.i32(0);
+      f.set(watched.seen);
+    }
+    for (const operand of exprParts(e)) visit(operand);
+  };
+  eachStmt(body, (s) => {
+    for (const e of stmtExprs(s)) visit(e);
+  });
+}

@@ -2,8 +2,9 @@
  * Rows of which every so many items do something: `if ((x + y) % 2 === colour) …`, `if (threadIdx.x % 16 === 0) …`.
  *
  * A vector runs what most of its lanes do not want. Where that is many of them, or where they store one by one into what is loaded again a row
- * further on (processors do not forward several stores to one load), the items that may want it are run as scalar code. The condition is
- * still tested: only which items are left out follows from it.
+ * further on (processors do not forward several stores to one load), the items that may want it are run as scalar code, or, where they are every
+ * second one, as lanes of their own (`stepped-lanes.ts`). Which items these are is known where the remainders are those of numbers from 0 on; elsewhere
+ * rows are run as vectors.
  */
 import { and } from '../../ir/builder.ts';
 import { codeSize, conjuncts, mayFail } from '../../ir/measures.ts';

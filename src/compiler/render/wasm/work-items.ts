@@ -10,11 +10,12 @@ import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, eachStmt, exprParts, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
+import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
 import { lanesFrom, scalar } from './expr.ts';
-import { type Gen, wasmType } from './gen.ts';
+import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { MaskStack } from './masks.ts';
@@ -172,14 +173,14 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
     else eachRow(g, () => emitRow(g, own, start, end));
   };
-  watchUniforms(g, node);
+  watchUniforms(g, node.body);
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
   if (down) eachRow(g, () => emitRow(g, node, start, end, true));
   else if (interior === undefined) rows(node, stridedOf(node));
   else {
     const inside = { ...node, body: interior.body };
-    watchUniforms(g, inside);
+    watchUniforms(g, inside.body);
     const strided = stridedOf(inside);
     const few = (otherwise: () => void): void =>
       strided === undefined ? otherwise() : emitStridedVector(g, strided, oneOf(strided), otherwise);
@@ -207,25 +208,6 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
 function freshVariables(regions: Regions, node: WorkItemLoop): Regions['kernel']['vars'] {
   const entry = analyseLiveness(node.body).entry;
   return regions.kernel.vars.filter((v) => entry.has(v.id) && regions.storage.get(v.id)?.kind === 'region');
-}
-
-/** Makes ready to compare the values that `uniform` finds in different items. */
-function watchUniforms(g: Gen, node: WorkItemLoop): void {
-  if (!g.kernel.checked) return;
-  const { f } = g;
-  const visit = (e: Expr): void => {
-    if (e.op === 'unary' && e.fn === 'uniform') {
-      // The code of interior blocks and of others shares expressions: each begins anew.
-      const watched = g.firstSeen.get(e) ?? { seen: f.local('i32'), value: f.local(wasmType(e.type)) };
-      g.firstSeen.set(e, watched);
-      f.i32(0);
-      f.set(watched.seen);
-    }
-    for (const operand of exprParts(e)) visit(operand);
-  };
-  eachStmt(node.body, (s) => {
-    for (const e of stmtExprs(s)) visit(e);
-  });
 }
 
 // ---------------------------------------------------------------- rows
