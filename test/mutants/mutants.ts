@@ -7,6 +7,7 @@
 import { ABSENCE } from './absence.ts';
 import { COUNTERS } from './counters.ts';
 import { FRONT } from './frontend.ts';
+import { GATHERS } from './gathers.ts';
 import { INTERIOR } from './interior.ts';
 import { LADDERS } from './ladders.ts';
 import { LANES } from './lanes.ts';
@@ -65,6 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
   ...under('compiler/render/wasm/', PAIRS),
+  ...under('compiler/', GATHERS),
   ...under('compiler/', NEIGHBOURS),
   ...under('compiler/', LAST_ROUNDS),
   ...under('compiler/render/wasm/', STEPPED),

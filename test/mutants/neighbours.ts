@@ -34,6 +34,13 @@ export const NEIGHBOURS: readonly Row[] = [
     'neighbours share what is kept once for the block',
     TESTS,
   ],
+  [
+    'render/wasm/neighbours',
+    ', MOST_KEPT / Math.max(1, slots));',
+    ');',
+    'neighbours keep more than the nearest cache has',
+    TESTS,
+  ],
   ['render/wasm/neighbours', '    f.i32(stride);', '    f.i32(0);', 'neighbours share their scratch memory', TESTS],
   [
     'render/wasm/neighbours',

@@ -109,10 +109,12 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
       const end = add(add(cast('i64', read(base)), ahead), constant('i64', width - 1));
       const ends = limits.map((limit) => compare('ge', end, cast('i64', limit)));
       const backwards = or(compare('lt', step, i32(0)), compare('lt', read(base), i32(0)));
-      const copies = bases.flatMap((from) => [
-        assign(counter, add(read(from), special('threadIdx.x')), pos),
-        ...new Copier(b, outer, loop.label, label, counter).list(body),
-      ]);
+      // In indices, the row's base is one term and threadIdx.x another: where a row begins in memory is computed once for it.
+      const copies = bases.flatMap((from) =>
+        new Copier(b, outer, loop.label, label, counter)
+          .list(body)
+          .map((s) => withCounter(s, counter, add(read(from), special('threadIdx.x')))),
+      );
       const later = bases.slice(1).map((v, k) => assign(v, next(bases[k]), pos));
       return {
         op: 'loop',
@@ -138,6 +140,12 @@ function withUpdate(loop: Loop): Loop {
   const jumps = someStmt(loop.body, (s) => s.op === 'continue' && s.label === loop.label);
   if (loop.update.length > 0 || last === undefined || jumps) return loop;
   return { ...loop, body: loop.body.slice(0, -1), update: [last] };
+}
+
+/** A statement that reads a value in place of the counter. */
+function withCounter(s: Stmt, counter: Var, value: Expr): Stmt {
+  const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var === counter ? value : e));
+  return mapLists(own, (list) => list.map((inner) => withCounter(inner, counter, value)));
 }
 
 /** Whether a body is short, reads or writes memory, and is left only with the test at its top. */

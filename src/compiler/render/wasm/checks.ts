@@ -9,13 +9,15 @@
 import { canFail } from '../../ir/measures.ts';
 import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { isUnsigned } from '../../ir/ops.ts';
+import { fits } from '../../ir/passes/lane-widths.ts';
 import { eachStmt, exprParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
 import type { FaultSite } from '../sites.ts';
 import type { Local } from './assembler.ts';
-import { part, scalar } from './expr.ts';
-import { type Gen, isWide, type Kept, maskParts, newSite, shapeOf, wasmType } from './gen.ts';
+import { lanesPart, part, scalar } from './expr.ts';
+import { type Gen, isWide, type Kept, maskParts, newSite, partsOf, shapeOf, wasmType } from './gen.ts';
 import type { Offsets } from './lane-facts.ts';
+import { lanesName } from './narrow-ops.ts';
 
 /** Something that must not be. */
 export interface Hazard {
@@ -101,11 +103,20 @@ function suspicion(g: Gen, hazards: readonly Hazard[], branch: () => void): void
   }
   if (vectors.length === 0) return;
   let first = true;
+  const or = (): void => {
+    if (!first) f.op('v128.or');
+    first = false;
+  };
   for (const h of vectors) {
-    for (let p = 0; p < maskParts(g); p++) {
-      part(g, h.bad, p);
-      if (!first) f.op('v128.or');
-      first = false;
+    const bits = narrowIndex(g, h);
+    if (bits !== undefined) {
+      narrowTest(g, h, bits);
+      or();
+    } else {
+      for (let p = 0; p < maskParts(g); p++) {
+        part(g, h.bad, p);
+        or();
+      }
     }
   }
   f.op('i32x4.bitmask');
@@ -146,6 +157,42 @@ function consecutiveTest(g: Gen, index: Expr, extent: Expr, branch: () => void):
   scalar(g, extent);
   f.op(`${t}.ge_u`);
   branch();
+}
+
+/** The narrow lanes that hold an index, which is not negative, where the extent is the same for all of them. */
+function narrowIndex(g: Gen, { index, extent, site }: Hazard): 8 | 16 | undefined {
+  const { widths } = g;
+  if (site.kind !== 'bounds' || widths === undefined || extent === undefined || isVectorish(g, extent))
+    return undefined;
+  if (isWide(index.type) || isWide(extent.type) || shapeOf(g, index) !== 'V') return undefined;
+  const bits = widths.of(index);
+  return bits < 32 && fits(widths.ranges.of(index), bits) === 'u' ? (bits as 8 | 16) : undefined;
+}
+
+/** Pushes where an index in narrow lanes leaves 0 ... extent - 1, which nothing does that they hold if the extent is more than they hold. */
+function narrowTest(g: Gen, { index, extent }: Hazard, bits: 8 | 16): void {
+  const { f } = g;
+  if (extent === undefined) return;
+  const lanes = lanesName(bits);
+  const [limit, few] = [f.temp('v128'), f.temp('v128')];
+  scalar(g, extent);
+  f.op(`${lanes}.splat`);
+  f.set(limit);
+  f.i32(-1);
+  f.i32(0);
+  scalar(g, extent);
+  f.i32(2 ** bits);
+  f.op('i32.lt_u', 'select', 'i32x4.splat');
+  f.set(few);
+  for (let p = 0; p < partsOf(g, bits); p++) {
+    lanesPart(g, index, bits, p);
+    f.get(limit);
+    f.op(`${lanes}.ge_u`);
+    if (p > 0) f.op('v128.or');
+  }
+  f.get(few);
+  f.op('v128.and');
+  f.release('v128', limit, few);
 }
 
 /** How far the lanes of a 32-bit index lie from the first one, where that is known. */

@@ -193,6 +193,9 @@ export function consecutiveLoad(g: Gen, elem: ElemType, address: () => void, bas
   }
 }
 
+/** Bytes of two vectors: the first eight of each. */
+const LOW_HALVES = Array.from({ length: 16 }, (_, i) => (i < 8 ? i : i + 8));
+
 /** Pushes part `p` of lanes with addresses of their own. */
 function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base: number, p: number): void {
   const { f } = g;
@@ -222,17 +225,26 @@ function gather(g: Gen, elem: ElemType, address: (lane: number) => number, base:
   const elements = (): void => {
     // Of wider lanes the low bytes, or the high ones, which are shifted down.
     const at = (lane: number): number => (lane * width) / size + (signed ? width / size - 1 : 0);
-    f.v128([0, 0, 0, 0]);
-    for (let lane = 0; lane < lanes; lane++) {
-      withVector(
-        f,
-        () => {},
-        (soFar) => {
-          const extra = address(first + lane);
-          f.get(soFar);
-          f.memoryLane(`v128.load${(8 * size) as 8}_lane`, log2(size), base + extra, at(lane));
-        },
-      );
+    /** Each lane waits for the one before: of many lanes two halves go side by side. */
+    const half = lanes < 8 ? lanes : lanes / 2;
+    const chain = (from: number): void => {
+      f.v128([0, 0, 0, 0]);
+      for (let lane = 0; lane < half; lane++) {
+        withVector(
+          f,
+          () => {},
+          (soFar) => {
+            const extra = address(first + from + lane);
+            f.get(soFar);
+            f.memoryLane(`v128.load${(8 * size) as 8}_lane`, log2(size), base + extra, at(lane));
+          },
+        );
+      }
+    };
+    chain(0);
+    if (half < lanes) {
+      chain(half);
+      f.shuffle(LOW_HALVES);
     }
     if (!signed) return;
     f.i32(8 * (width - size));

@@ -22,12 +22,14 @@ import { withPrepared } from './prepare.ts';
 import { type ScratchLayout, slotSize } from './scratch.ts';
 import { emitNodes } from './work-items.ts';
 
-/** Bytes that one round of neighbours is to read in one stretch: two pages. */
-const STRETCH = 8192;
-/** Blocks that are begun together at most. */
-const MOST = 8;
-/** Bytes of items' variables, and of all scratch memory of a block: all of it should stay in the nearest cache. */
-const MOST_KEPT = 16_384;
+/** Bytes that one round of neighbours is to read in one stretch: eight pages, at whose ends the next ones are not known yet. */
+const STRETCH = 32_768;
+/** Blocks that are begun together at most: as many as one call is for. */
+const MOST = 16;
+/** Bytes of the variables that items keep in all neighbours: as many as the nearest cache has. */
+const MOST_KEPT = 32_768;
+/** Bytes of all scratch memory of a block. */
+const LARGEST = 16_384;
 
 type Loop = RegionNode & { readonly kind: 'loop' };
 type Test = RegionNode & { readonly kind: 'if' };
@@ -65,16 +67,16 @@ export function findNeighbours(
   const ahead = [...(statementsOf(before) ?? []), ...inLoop];
   if (!isHarmless(kernel, ahead) || !isHarmless(kernel, [], [test.cond])) return undefined;
   const [width] = variant.block;
-  const wanted = Math.min(MOST, STRETCH / (width * elementSize(inLoop)));
-  const most = 2 ** Math.floor(Math.log2(Math.max(1, wanted)));
   const slots = regions.slots.reduce((sum, v) => sum + slotSize(v), 0) * layout.items;
+  const wanted = Math.min(MOST, STRETCH / (width * elementSize(inLoop)), MOST_KEPT / Math.max(1, slots));
+  const most = 2 ** Math.floor(Math.log2(Math.max(1, wanted)));
   const assigned = assignedIn(ahead);
   const own = kernel.vars.filter((v) => assigned.has(v.id) && storage.get(v.id)?.kind === 'uniform');
   const kept = Math.ceil(layout.bytes / 16) * 16;
   // An odd number of cache lines: not all blocks want the same ones.
   const lines = Math.ceil((kept + 8 * own.length) / 64);
   const stride = 64 * (lines + ((lines + 1) % 2));
-  if (most < 2 || most * slots > MOST_KEPT || stride > MOST_KEPT) return undefined;
+  if (most < 2 || stride > LARGEST) return undefined;
   return { most, before, after: nodes.slice(at), loop, own, kept, stride };
 }
 
