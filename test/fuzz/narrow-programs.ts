@@ -291,10 +291,45 @@ class NarrowGenerator {
     ];
   }
 
+  /** `out[k] = table[ids[k]]`, by numbers that are in range as they are. */
+  #lookUp(): Stmt {
+    const more = this.#more;
+    const n = 2 ** Math.ceil(Math.log2(this.#threads));
+    const ids = more.pick(['u8', 'u16', 'u16', 'i16'] as const);
+    const [elem, size] = [more.pick(NARROW), more.pick([16, 256, 512])];
+    const most = ids === 'u8' ? Math.min(size, 256) : size;
+    const array = (space: 'in' | 'out', e: Elem, data: ArrayDecl['data']): ArrayDecl => {
+      const made: ArrayDecl = { name: this.#name('l'), elem: e, shape: [data.length], space, layout: 'C', data };
+      this.#arrays.push(made);
+      return made;
+    };
+    const places = Array.from({ length: n }, () => more.pick([0, most - 1, more.below(most), more.below(most)]));
+    const by = array('in', ids, places);
+    const table = array(
+      'in',
+      elem,
+      Array.from({ length: size }, () => wrap(elem, BigInt(more.bits()))),
+    );
+    const out = array('out', elem, new Array(n).fill(0));
+    const own = { form: 'own', scale: 1, offset: 0, reverse: false } as const;
+    const index: Expr = { t: 'i32', k: 'load', array: by, at: own };
+    const value: Expr = { t: 'i32', k: 'load', array: table, at: { form: 'raw', index: [index] } };
+    const store: Stmt = { k: 'store', array: out, at: own, value };
+    const c: Expr = {
+      t: 'bool',
+      k: 'cmp',
+      op: 'ne',
+      a: bin('and', { t: 'i32', k: 'thread', what: 'k' }, word(3)),
+      b: word(1),
+    };
+    return more.chance(0.3) ? { k: 'if', c, then: [store], else: [] } : store;
+  }
+
   program(): Program {
     const vars: Expr[] = [];
     const body = this.#list(2 + this.#r.below(5), vars, 0, false);
     body.push(...this.#arrays.filter((a) => a.space === 'out').map((a) => this.#store(vars, a)));
+    if (this.#more.chance(0.4)) body.push(this.#lookUp());
     return {
       seed: this.#seed,
       grid: this.#grid,

@@ -15,6 +15,8 @@ const EXPECTED = [
   ...['add', 'sub', 'neg', 'abs', 'mul', 'shl', 'shr_s', 'shr_u', 'splat'].map((op) => `i16x8.${op}`),
   ...['add', 'sub', 'splat'].map((op) => `i8x16.${op}`),
   ...['min_s', 'min_u', 'max_s', 'max_u', 'eq', 'lt_u'].flatMap((op) => [`i8x16.${op}`, `i16x8.${op}`]),
+  // Look-ups: indices that are checked in their own lanes, and addresses in pairs.
+  ...['i8x16.ge_u', 'i16x8.ge_u', 'i64x2.extract_lane', 'i8x16.shuffle'],
   ...['s', 'u'].flatMap((sign) => [
     `i16x8.extend_low_i8x16_${sign}`,
     `i16x8.extend_high_i8x16_${sign}`,

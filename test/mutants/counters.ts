@@ -21,10 +21,20 @@ const MISTAKES: readonly Row[] = [
   ['atomics', "NEUTRAL[fn] !== undefined || fn === 'min' || fn === 'max';", 'true;', 'exchanges count'],
 ];
 
-export const COUNTERS: readonly Row[] = MISTAKES.map(([file, find, replace, what]) => [
-  file,
-  find,
-  replace,
-  what,
-  TESTS,
-]);
+/** What random programs find by themselves. */
+const FOUND: readonly Row[] = [
+  [
+    'counters',
+    'for (const { of, local } of counters) putJoined',
+    'for (const { of, local } of counters.slice(1)) putJoined',
+    'the first counter stays in a register',
+  ],
+  ['counters', 'f.op(joinOf(counter.of));', "f.op('i32x4.add');", 'all counters add up'],
+];
+
+const FUZZ = ['test/fuzz/ladders.test.ts'];
+
+export const COUNTERS: readonly Row[] = [
+  ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
+  ...FOUND.map(([file, find, replace, what]): Row => [file, find, replace, what, FUZZ]),
+];

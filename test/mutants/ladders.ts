@@ -52,10 +52,15 @@ const MISTAKES: readonly Row[] = [
   ['scan-rows', 'for (const by of [1, 2])', 'for (const by of [1])', 'lanes take in their neighbour alone'],
 ];
 
-export const LADDERS: readonly Row[] = MISTAKES.map(([file, find, replace, what]) => [
-  file,
-  find,
-  replace,
-  what,
-  TESTS,
-]);
+/** What random programs find by themselves. */
+const FOUND: readonly Row[] = [
+  ['prefix-ladders', 'bound < where.width ||', 'bound < 2 ||', 'rounds that reach few reach all'],
+  ['scan-rows', 'down ? lane + by : lane - by', 'lane - by', 'lanes take in the wrong neighbour'],
+];
+
+const FUZZ = ['test/fuzz/ladders.test.ts'];
+
+export const LADDERS: readonly Row[] = [
+  ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
+  ...FOUND.map(([file, find, replace, what]): Row => [file, find, replace, what, FUZZ]),
+];

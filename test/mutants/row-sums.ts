@@ -94,6 +94,23 @@ const STRIDED: readonly Row[] = (
   ] as const
 ).map(([file, find, replace, what]) => [file, find, replace, what, FEW]);
 
+const EDGES: readonly Row[] = (
+  [
+    [
+      'strided-rows',
+      'for (let k = 0; k < lanes; k += step) withShift',
+      'for (let k = step; k < lanes; k += step) withShift',
+      'the first item of a vector at an edge is left out',
+    ],
+    [
+      'strided-rows',
+      'if (lanes % step !== 0 || ',
+      'if (',
+      'vectors at an edge begin with a remainder they do not have',
+    ],
+  ] as const
+).map(([file, find, replace, what]) => [file, find, replace, what, ['src/compiler/render/wasm/strided-edges.test.ts']]);
+
 const ORDER = ['src/compiler/render/wasm/barrier-fusion.test.ts', 'test/fuzz/sums.test.ts'];
 
 const ORDERED: readonly Row[] = (
@@ -111,5 +128,6 @@ export const ROW_SUMS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...IN_COMMON,
   ...STRIDED,
+  ...EDGES,
   ...ORDERED,
 ];
