@@ -85,7 +85,7 @@ export interface DeviceInfo {
   readonly features: DeviceFeatures;
 }
 
-/** What an OpenCL or HIP device is made of. */
+/** What an OpenCL, HIP or WebGPU device is made of. */
 export interface HardwareInfo {
   /** What the hardware is. */
   readonly type: 'gpu' | 'cpu' | 'other';

@@ -381,7 +381,9 @@ interface AsyncCall extends Call {
   readonly letGo: () => void;
 }
 
+/** WebGPU does not say how many multiprocessors a GPU has. */
 function isGpu({ kind, hardware }: DeviceInfo): boolean {
+  if (kind === 'webgpu') return false;
   return kind === 'nvidia' || kind === 'hip' || hardware?.type === 'gpu';
 }
 

@@ -2,7 +2,7 @@
  * A kernel loaded on a WebGPU device: a module and a pipeline for each block shape, amount of shared memory, and way in which arguments share buffers.
  */
 import type { Kernel, ValueType } from '../../compiler/ir/ops.ts';
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import type { Known, WgslBinding, WgslModule, WgslOptions, WgslWord } from '../../compiler/render/wgsl/module.ts';
 import { DriverError, NotSupportedError, TsambaRangeError } from '../../errors.ts';
 import { ifLoaded } from '../../on-demand.ts';

@@ -6,6 +6,7 @@ import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
 import { findGpu, type GpuDevice, type GpuInfo, type GpuLimits, whyNoGpu } from './api.ts';
 import { WebGpuDriver } from './device.ts';
+import { hardwareOf } from './hardware.ts';
 import { wgslCode } from './offline.ts';
 import { openWaiting } from './own-thread.ts';
 
@@ -71,12 +72,6 @@ async function refusedBy<T>(call: string, answer: Promise<T>): Promise<T> {
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */
 const BUFFERS = 4;
 
-/** Whether an adapter computes on a processor. */
-function isProcessor({ isFallbackAdapter, architecture, device, description }: GpuInfo): boolean {
-  const names = [architecture, device, description].join();
-  return isFallbackAdapter === true || /swiftshader|llvmpipe|basic render/i.test(names);
-}
-
 function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean): DeviceInfo {
   const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
   return {
@@ -92,7 +87,7 @@ function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean)
       multiprocessors: 16,
       totalMemory: BUFFERS * limits.maxBufferSize,
     },
-    ...(isProcessor(info) && { hardware: { type: 'cpu', vendor: 'other' } }),
+    hardware: hardwareOf(info),
     f64: false,
     features: {
       streamOrdered: false,

@@ -1,0 +1,24 @@
+/**
+ * What an adapter of WebGPU computes on, which it does not say in so many words.
+ */
+import type { HardwareInfo } from '../driver.ts';
+import type { GpuInfo } from './api.ts';
+
+const VENDORS: Readonly<Record<string, HardwareInfo['vendor']>> = {
+  nvidia: 'nvidia',
+  amd: 'amd',
+  intel: 'intel',
+};
+
+/** Whether an adapter is a processor or a GPU, and who made that. */
+export function hardwareOf({
+  isFallbackAdapter,
+  vendor = '',
+  architecture,
+  device,
+  description,
+}: GpuInfo): HardwareInfo {
+  const names = [architecture, device, description].join();
+  const isProcessor = isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i.test(names);
+  return { type: isProcessor ? 'cpu' : 'gpu', vendor: isProcessor ? 'other' : (VENDORS[vendor] ?? 'other') };
+}
