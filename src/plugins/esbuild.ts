@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { readMap } from './mappings.ts';
+import { knownMembers, mayUseMembers, type Resolved } from './members.ts';
 import { checkPluginOptions, isWanted, nameFor, type PluginOptions, SCRIPTS, tryTransform } from './plugin.ts';
 import { chainedMap, mayMatter } from './transform.ts';
 
@@ -12,7 +13,7 @@ export type { FilePattern, PluginOptions } from './plugin.ts';
 /** What is used of a build of esbuild. */
 export interface EsbuildBuild {
   /** The options of the build. */
-  readonly initialOptions: { readonly absWorkingDir?: string | undefined };
+  readonly initialOptions: { readonly absWorkingDir?: string | undefined; readonly bundle?: boolean | undefined };
   /** esbuild itself. */
   readonly esbuild: {
     build(options: {
@@ -20,6 +21,16 @@ export interface EsbuildBuild {
       entryPoints: string[];
     }): Promise<{ readonly outputFiles?: readonly { readonly path: string; readonly text: string }[] | undefined }>;
   };
+  /** What an import leads to. */
+  resolve(
+    path: string,
+    options: { readonly kind: 'import-statement'; readonly resolveDir: string; readonly importer?: string },
+  ): Promise<{
+    readonly path: string;
+    readonly external: boolean;
+    readonly namespace: string;
+    readonly errors: readonly unknown[];
+  }>;
   /** Registers what loads files. */
   onLoad(
     options: { filter: RegExp; namespace?: string },
@@ -52,7 +63,9 @@ export default function tsamba(options?: PluginOptions): EsbuildPlugin {
         const { code, map } = await plainModule(path, build);
         const origin = readMap(map);
         const warnings: { text: string }[] = [];
-        const made = tryTransform(code, { file: nameFor(path, root), origin }, (text) => warnings.push({ text }));
+        const members = mayUseMembers(code) ? await knownMembers((source) => resolved(build, source, path)) : undefined;
+        const options = { file: nameFor(path, root), origin, members };
+        const made = tryTransform(code, options, (text) => warnings.push({ text }));
         if (made === undefined && warnings.length === 0) return undefined;
         const url =
           made && `//# sourceMappingURL=data:application/json;base64,${base64(chainedMap(map, origin ?? [], made))}\n`;
@@ -61,6 +74,14 @@ export default function tsamba(options?: PluginOptions): EsbuildPlugin {
       });
     },
   };
+}
+
+async function resolved(build: EsbuildBuild, source: string, importer: string): Promise<Resolved | undefined> {
+  // A file that is only transformed is not resolved from.
+  if (build.initialOptions.bundle !== true) return undefined;
+  const options = { kind: 'import-statement', resolveDir: dirname(importer), importer } as const;
+  const { path, external, namespace, errors } = await build.resolve(source, options);
+  return errors.length > 0 || namespace !== 'file' ? undefined : { path, external };
 }
 
 function base64(map: unknown): string {

@@ -2,8 +2,10 @@
  * The loader behind the plugins for webpack and Rspack, which also stands by itself in rules: `{ enforce: 'post', loader: 'tsamba/webpack-loader' }`,
  * and for Turbopack, which hands files over with their types.
  */
+import { dirname } from 'node:path';
 import { readMap } from './mappings.ts';
-import { isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
+import { knownMembers, mayUseMembers, type Resolved } from './members.ts';
+import { isWanted, nameFor, type PluginOptions, pathOf, tryTransform } from './plugin.ts';
 import { chainedMap, ownMap } from './transform.ts';
 import { NO_TYPESCRIPT, typesOut } from './types-out.ts';
 
@@ -13,6 +15,12 @@ export interface LoaderContext {
   readonly resourcePath: string;
   /** The folder of the project, which names of files in errors are relative to. */
   readonly rootContext?: string;
+  /** The compiler that runs the loader. */
+  readonly _compiler?: { readonly options: { readonly externals?: unknown } };
+  /** A function that tells what an import leads to. */
+  getResolve?(options: { dependencyType: 'esm' }): (folder: string, source: string) => Promise<string>;
+  /** The loader gives its result later. */
+  async?(): unknown;
   /** The options that the rule of the bundler's configuration gives the loader. */
   getOptions(): PluginOptions;
   /** Shows a warning with the module's name; the build goes on. */
@@ -34,15 +42,37 @@ export default function loader(this: LoaderContext, code: string, map?: unknown)
   const lines = readMap(given);
   // Without a map a file of JavaScript is taken for what was written.
   const origin = lines ?? (plain !== undefined || /\.[cm]?js$/.test(path) ? 'itself' : undefined);
-  const made = tryTransform(text, { file: nameFor(path, root), origin }, (message) =>
-    this.emitWarning(
-      new Error(plain === undefined && /\.[jt]sx?$/.test(path) ? `${message}; ${NO_TYPESCRIPT}` : message),
-    ),
-  );
-  if (made === undefined) return this.callback(null, code, map);
-  const chained =
-    lines === undefined
-      ? { ...ownMap(text, made), sources: [path], sourcesContent: [text] }
-      : chainedMap(given as Parameters<typeof chainedMap>[0], lines, made);
-  this.callback(null, made.code, chained);
+  const finish = (members?: ReadonlySet<string>): void => {
+    const made = tryTransform(text, { file: nameFor(path, root), origin, members }, (message) =>
+      this.emitWarning(
+        new Error(plain === undefined && /\.[jt]sx?$/.test(path) ? `${message}; ${NO_TYPESCRIPT}` : message),
+      ),
+    );
+    if (made === undefined) return this.callback(null, code, map);
+    const chained =
+      lines === undefined
+        ? { ...ownMap(text, made), sources: [path], sourcesContent: [text] }
+        : chainedMap(given as Parameters<typeof chainedMap>[0], lines, made);
+    this.callback(null, made.code, chained);
+  };
+  const resolve = resolverOf(this);
+  if (resolve === undefined || !mayUseMembers(text)) return finish();
+  this.async?.();
+  knownMembers(resolve).then(finish, (error: Error) => this.callback(error));
+}
+
+/** What tells where imports lead; undefined where a compiler does not, or leaves some of them out of its bundle. */
+function resolverOf(context: LoaderContext): ((source: string) => Promise<Resolved | undefined>) | undefined {
+  const { _compiler, getResolve } = context;
+  if (_compiler === undefined || getResolve === undefined || hasItems(_compiler.options.externals)) return undefined;
+  const resolve = getResolve.call(context, { dependencyType: 'esm' });
+  return async (source) => {
+    const path = await resolve(dirname(context.resourcePath), source).catch(() => undefined);
+    return typeof path === 'string' ? { path: pathOf(path), external: false } : undefined;
+  };
+}
+
+function hasItems(externals: unknown): boolean {
+  if (externals === undefined || externals === null) return false;
+  return typeof externals !== 'object' || Object.keys(externals).length > 0;
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readMap, write } from './mappings.ts';
 import { checkPluginOptions, isWanted, nameFor, type PluginOptions, pathOf, tryTransform } from './plugin.ts';
-import type { ModuleContext, ModuleResult } from './rollup.ts';
+import { type ModuleContext, type ModuleResult, withMembers } from './rollup.ts';
 import { ownMap } from './transform.ts';
 
 export type { FilePattern, PluginOptions } from './plugin.ts';
@@ -37,14 +37,16 @@ export default function tsamba(options?: PluginOptions): RolldownPlugin {
       const file = nameFor(id, checked.root);
       const warn = (message: string): void => this.warn(message);
       if (!/x$|ts$/.test(path)) {
-        const made = tryTransform(code, { file, origin: 'itself' }, warn);
+        const members = await withMembers(this, code, id, (known) => known);
+        const made = tryTransform(code, { file, origin: 'itself', members }, warn);
         return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
       }
       const stripped = await (await loadStrip())(path, code, { sourcemap: true });
       // Rolldown says what is wrong with it.
       if (stripped.errors.length > 0) return undefined;
       const origin = readMap(stripped.map);
-      const made = tryTransform(stripped.code, { file, origin }, warn);
+      const members = await withMembers(this, stripped.code, id, (known) => known);
+      const made = tryTransform(stripped.code, { file, origin, members }, warn);
       if (made === undefined) return undefined;
       const map = { version: 3 as const, sources: [''], names: [], mappings: write(made.mapTo(origin ?? [])) };
       return { code: made.code, map, moduleType: 'js' };

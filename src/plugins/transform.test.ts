@@ -81,3 +81,50 @@ it('gives plugins that the types of their bundlers take', () => {
   expect(plugins.map(({ name }) => name)).toEqual(['tsamba', 'tsamba', 'tsamba']);
   expect(() => vite({ includes: 'a' } as never)).toThrow(/no option includes: it has include, exclude and root/);
 });
+
+/** With members that a module may import by themselves. */
+const apart = (code: string): string =>
+  transformModule(code, {
+    file: 'a.js',
+    origin: 'itself',
+    members: new Set(['jit', 'grid', 'threadIdx', 'toDevice', 'open']),
+  })?.code ?? '';
+
+it('has a module import the members of cuda that it names, and kernels capture an object of theirs', () => {
+  const code = apart(`import { cuda as c, f32 } from 'tsamba';
+const d = c.toDevice([1], { dtype: f32 }), c$ = { c: 1 }.c;
+export const k = c.jit((y) => { y[c.grid(1)] = c.threadIdx.x + c?.grid(1); });`);
+  expect(code).toContain('c$$.toDevice([1]');
+  expect(code).toContain('y[c$$.grid(1)] = c$$.threadIdx.x + c$$?.grid(1)');
+  expect(code).toContain('import * as c$$ from "tsamba/cuda";');
+  // The text stays what the author has written.
+  expect(code).toContain('"(y) => { y[c.grid(1)] = c.threadIdx.x + c?.grid(1); }"');
+  expect(code).toMatch(/\{ "c": \(\) => (\S+)\(\) \}[\s\S]*function \1\(\) \{ return \1\.object \?\?= Object\.freeze/);
+  expect(code).toContain('({ grid: c$$.grid, threadIdx: c$$.threadIdx })');
+});
+
+it('also where a module has no kernel, and of a namespace only what kernels capture', () => {
+  expect(apart(`import { cuda } from 'tsamba/cuda';\nawait cuda.open('webgpu');`)).toBe(
+    `import { cuda } from 'tsamba/cuda';\nawait cuda$.open('webgpu');\nimport * as cuda$ from "tsamba/cuda";\n`,
+  );
+  const code = apart(`import * as cuda from 'tsamba/cuda';\ncuda.jit((y) => { y[cuda.grid(1)] = 1; });`);
+  expect(code).not.toContain('cuda$');
+  expect(code).toContain('({ grid: cuda.grid })');
+});
+
+it.each([
+  'const all = cuda; cuda.jit((y) => { y[0] = 1; });',
+  'export { cuda }; cuda.open();',
+  'const { jit } = cuda; cuda.open();',
+  "cuda['jit']((y) => { y[0] = 1; });",
+  'cuda.jit(({ cuda }) => (y) => { y[cuda.grid(1)] = 1; }, { captures: { cuda } });',
+  'cuda.nothing(); cuda.open();',
+  'cuda.open = 1;',
+  'delete cuda.open;',
+  'cuda.open++;',
+  '[cuda.open] = [1];',
+  'for (cuda.open of [1]);',
+  'function f(cuda) { return cuda.grid(1); } cuda.open();',
+])('leaves cuda the object that it is: %s', (code) => {
+  expect(apart(`import { cuda } from 'tsamba';\n${code}`)).not.toContain('tsamba/cuda');
+});

@@ -8,6 +8,7 @@ import { type Program, parse } from 'acorn';
 import type { Found } from './functions.ts';
 import { findFunctions } from './functions.ts';
 import { cutOut, type Insertion, identity, inOrder, type Lines, type RawMap, shifted, write } from './mappings.ts';
+import { type Members, membersOf } from './members.ts';
 import { scan } from './scan.ts';
 
 export interface TransformOptions {
@@ -17,6 +18,8 @@ export interface TransformOptions {
   readonly origin: Lines | 'itself' | undefined;
   /** For a server that replaces texts: gives functions numbers, and adds what listens. */
   readonly hot?: boolean | undefined;
+  /** The members of `cuda`, where a module can import those that it uses (`members.ts`). */
+  readonly members?: ReadonlySet<string> | undefined;
 }
 
 /** A function as it was left, for a server to tell what has changed. */
@@ -48,19 +51,23 @@ export function transformModule(code: string, options: TransformOptions): Transf
   if (!mayMatter(code) || code.includes('Symbol.for("tsamba.source")')) return undefined;
   const program = parseModule(code);
   const found = findFunctions(program, scan(program));
-  if (found.length === 0) return undefined;
+  const split = options.members === undefined ? [] : membersOf(program, options.members);
+  const objects = split.filter(({ isObject }) => isObject);
+  if (found.length === 0 && objects.length === 0) return undefined;
   const helper = unusedName(code);
+  const apart = apartFrom(split, found, helper, code);
   const lines = options.origin === 'itself' ? identity(code) : options.origin;
   const functions = found.map(({ node: { start, end }, name, free, argument }) => {
     const map = lines === undefined ? '' : cutOut(lines, code, start, end);
     return { name, text: code.slice(start, end), map, free, argument };
   });
   const insertions = found.flatMap((one, id) =>
-    insertionsFor(one, functions[id] as LeftFunction, options.hot === true ? id : undefined, helper),
+    insertionsFor(one, functions[id] as LeftFunction, options.hot === true ? id : undefined, helper, apart.captured),
   );
-  const ending = helperText(helper, options.file, options.hot === true);
+  insertions.push(...apart.insertions);
+  const endings = [...(found.length > 0 ? [helperText(helper, options.file, options.hot === true)] : []), apart.ending];
   return {
-    code: `${insert(code, insertions)}\n${ending}\n`,
+    code: `${insert(code, insertions)}\n${endings.join('\n')}\n`,
     mapTo: (given) => shifted(given, code, insertions),
     functions,
     skeleton: skeletonOf(code, found),
@@ -86,8 +93,48 @@ function unusedName(code: string): string {
   return name;
 }
 
-function insertionsFor(one: Found, left: LeftFunction, id: number | undefined, helper: string): Insertion[] {
-  const names = one.free.map((name) => `${JSON.stringify(name)}: () => ${name}`);
+interface Apart {
+  /** What a kernel captures in place of a name. */
+  readonly captured: ReadonlyMap<string, string>;
+  readonly insertions: readonly Insertion[];
+  readonly ending: string;
+}
+
+/**
+ * Has a module use members of `tsamba/cuda` where it has used those of the object: `cuda.jit` becomes `cuda$.jit`, and the import of `cuda` is used no more. What kernels capture as `cuda` is an object
+ * of the members that kernels name, made once: it is compared.
+ */
+function apartFrom(split: readonly Members[], found: readonly Found[], helper: string, code: string): Apart {
+  const captured = new Map<string, string>();
+  const insertions: Insertion[] = [];
+  const lines: string[] = [];
+  for (const [k, { local, isObject, uses }] of split.entries()) {
+    let namespace = local;
+    if (isObject) {
+      while (code.includes(namespace)) namespace += '$';
+      const suffix = namespace.slice(local.length);
+      insertions.push(...uses.map(({ end }) => ({ at: end, text: suffix, order: 0 })));
+      lines.push(`import * as ${namespace} from "tsamba/cuda";`);
+    }
+    const inKernels = uses.filter(({ start, end }) => found.some(({ node }) => node.start <= start && end <= node.end));
+    const names = [...new Set(inKernels.map(({ member }) => member))];
+    if (names.length === 0) continue;
+    const object = `{ ${names.map((name) => `${name}: ${namespace}.${name}`).join(', ')} }`;
+    const name = `${helper}${k}`;
+    lines.push(`function ${name}() { return ${name}.object ??= Object.freeze(${object}); }`);
+    captured.set(local, `${name}()`);
+  }
+  return { captured, insertions, ending: lines.join(' ') };
+}
+
+function insertionsFor(
+  one: Found,
+  left: LeftFunction,
+  id: number | undefined,
+  helper: string,
+  captured: ReadonlyMap<string, string>,
+): Insertion[] {
+  const names = one.free.map((name) => `${JSON.stringify(name)}: () => ${captured.get(name) ?? name}`);
   const rest = [...[left.name, left.text, left.map].map((text) => quoted(text)), `{ ${names.join(', ')} }`];
   if (id !== undefined) rest.push(String(id));
   if (one.statement !== undefined)

@@ -4,7 +4,7 @@
  */
 import { readMap } from './mappings.ts';
 import { checkPluginOptions, isWanted, nameFor, type PluginOptions, tryTransform } from './plugin.ts';
-import type { ModuleContext, ModuleResult } from './rollup.ts';
+import { type ModuleContext, type ModuleResult, withMembers } from './rollup.ts';
 import { type LeftFunction, ownMap, type Transformed } from './transform.ts';
 
 export type { FilePattern, PluginOptions } from './plugin.ts';
@@ -41,7 +41,11 @@ export interface VitePlugin {
   /** Called by Vite once the configuration is known. */
   configResolved(config: { readonly root: string; readonly command: 'build' | 'serve' }): void;
   /** Called for each module; undefined leaves it as it is. */
-  transform(this: ModuleContext & { environment?: unknown }, code: string, id: string): ModuleResult | undefined;
+  transform(
+    this: ModuleContext & { environment?: unknown },
+    code: string,
+    id: string,
+  ): ModuleResult | undefined | Promise<ModuleResult | undefined>;
   /** Called when a file was edited: replaces the text of kernels in the running page, where nothing else has changed. */
   hotUpdate(
     this: { environment: Environment },
@@ -70,11 +74,15 @@ export default function tsamba(options?: PluginOptions): VitePlugin {
     transform(code, id) {
       if (!isWanted(id, checked)) return undefined;
       const origin = readMap(this.getCombinedSourcemap?.());
-      const made = tryTransform(code, { file: nameFor(id, root), origin, hot: serves }, (message) =>
-        this.warn(message),
-      );
-      if (serves) note(left, keyOf(this.environment, id), made);
-      return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
+      const make = (members?: ReadonlySet<string>): ModuleResult | undefined => {
+        const made = tryTransform(code, { file: nameFor(id, root), origin, hot: serves, members }, (message) =>
+          this.warn(message),
+        );
+        if (serves) note(left, keyOf(this.environment, id), made);
+        return made && { code: made.code, map: ownMap(code, made) as ModuleResult['map'] };
+      };
+      // A server bundles nothing.
+      return serves ? make() : withMembers(this, code, id, make);
     },
     async hotUpdate({ type, modules, read }) {
       const { environment } = this;
