@@ -4,6 +4,7 @@
  * Callers ask `tracing(word)` before they make a text, so that nothing is spent while nobody looks.
  */
 import { debugWord, type TraceWord } from './environment.ts';
+import { showTime } from './show-time.ts';
 
 /** Whether `TSAMBA_DEBUG` asks for this kind of lines. */
 export function tracing(word: TraceWord): boolean {
@@ -25,9 +26,4 @@ export function traceTime<R>(word: TraceWord, what: () => string, body: () => R)
     const milliseconds = performance.now() - start;
     trace(word, () => `${what()}: ${showTime(milliseconds)}`);
   }
-}
-
-/** `0.42 ms`. */
-export function showTime(milliseconds: number): string {
-  return `${milliseconds.toFixed(milliseconds < 10 ? 2 : 0)} ms`;
 }

@@ -149,3 +149,10 @@ it.each([
   const result = divided(marked);
   expect(outcomes(result).map(String)).toEqual(outcomes(program).map(String));
 });
+
+it('keeps in what catches errors that it lets those pass that say that a part is missing', () => {
+  const marked = `class MissingPart$ extends Error {} function run(n) { try { if (n > 1) throw new (n > 2 ? Error : MissingPart$)(n); return n; } catch (e) {/*- if (e instanceof MissingPart$) throw e; return [e, ${LONG}].join();-*/ } }`;
+  const result = divided(marked);
+  expect(result).toMatch(/\{ if \(e instanceof MissingPart\$\) throw e; return region\$\d+\(e, n\);/);
+  expect(outcomes(result)).toEqual(outcomes(marked.replaceAll(/\/\*-|-\*\//g, '')));
+});

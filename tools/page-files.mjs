@@ -14,7 +14,7 @@ const FRONT = 'compiler/front.page.js';
 const CPU = 'driver/cpu/running.page.js';
 const WEBGPU = 'driver/webgpu/index.js';
 /** The parts, those first that others take from. */
-const PARTS = ['usual', 'cpu-usual', 'webgpu-usual', 'rest', 'texts', 'cpu-rest', 'webgpu-rest'];
+const PARTS = ['simple', 'usual', 'rest'].flatMap((kind) => [kind, `cpu-${kind}`, `webgpu-${kind}`]).concat('texts');
 
 /** Joins the files of the folder `page`, which `page-parts.mjs` has divided; `entries` are the modules that programs import. */
 export async function joinFiles(page, entries) {

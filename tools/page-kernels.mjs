@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `node tools/page-kernels.mjs LIBRARY PLUGIN simple|all`: compiles kernels such as most pages have, for the CPU device and for WebGPU, with the half of the library for pages, and prints what they
+ * `node tools/page-kernels.mjs LIBRARY PLUGIN first|simple|all`: compiles kernels such as most pages have, for the CPU device and for WebGPU, with the half of the library for pages, and prints what they
  * reach of it: by file, where the functions begin that are called, and ranges of the text with whether they were reached, the inner ones last, as JSON. What none of them reaches, pages load when a
  * kernel does (`page-parts.mjs`).
  */
@@ -13,6 +13,23 @@ const [library, plugin, which] = process.argv.slice(2);
 const MODULE = `
 import { cuda } from 'tsamba';
 const gain = 3;
+export const first = [
+  [cuda.jit((a, x, y) => {
+    const i = cuda.grid(1);
+    if (i < y.length) y[i] = a * x[i] + y[i];
+  }), 'f32', 'f32[:]', 'f32[:]'],
+  [cuda.jit((out, a, b, n) => {
+    const i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x;
+    if (i >= n) return;
+    out[i] = gain * (a[i] - b[i]) / 2;
+  }), 'f32[:]', 'f32[:]', 'f32[:]', 'i32'],
+  [cuda.jit((a, b) => {
+    const i = cuda.grid(1);
+    if (i >= a.length) return;
+    a[i] += b[i];
+    b[i] = -a[i] * 3;
+  }), 'i32[:]', 'i32[:]'],
+];
 const clamp = (v, low, high) => Math.min(Math.max(v, low), high);
 export const simple = [
   [cuda.jit((a, x, y) => {
@@ -181,7 +198,7 @@ const { cuda } = await import(pathToFileURL(library).href);
 const text = code
   .replace('from "tsamba"', `from '${pathToFileURL(library).href}'`)
   .replace("from 'tsamba'", `from '${pathToFileURL(library).href}'`);
-const { simple, usual } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+const { first, simple, usual } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
 
 const written = cuda.jit(
   ({ cuda }) =>
@@ -196,7 +213,11 @@ const arrays = { 'f32[:]': [64], 'i32[:]': [64], 'uint8[:,:,:]': [8, 8, 4], 'f32
 
 async function compileAll() {
   await written.launchAsync({ threads: 3 }, cuda.toDevice(Float32Array.of(1, 2, 3)));
-  for (const [kernel, ...types] of which === 'simple' ? simple : [...simple, ...usual]) {
+  for (const [kernel, ...types] of which === 'first'
+    ? first
+    : which === 'simple'
+      ? [...first, ...simple]
+      : [...first, ...simple, ...usual]) {
     const args = types.map((type) =>
       type in arrays ? cuda.deviceArray(arrays[type], type.slice(0, type.indexOf('['))) : 2,
     );

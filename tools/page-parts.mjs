@@ -1,18 +1,18 @@
 /**
- * Divides the compiler of the half for pages into what simple kernels need, what most others do, texts of errors and the rest, which are loaded when a kernel needs them.
+ * Divides the compiler of the half for pages into what the simplest kernels need, what simple ones do, what most others do, texts of errors and the rest, which are loaded when a kernel needs them.
  *
  * What `page-kernels.mjs` has not seen reached moves from `x.js` into modules beside it, `x.rest.js` and others, with the tables that only that reads: functions, and regions of others
  * (`page-regions.mjs`). Where others call one, a function of its name stays that takes it out of a part (`on-demand.ts`): compiling that lacks the part is begun again when it has been loaded. This is
  * sound only for what nothing else runs, so modules are left alone that not only `front.page.ts` and the compilers of devices lead to.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MagicString from 'magic-string';
 import { Module } from './module-names.mjs';
 import { withoutPrivates } from './page-privates.mjs';
-import { REGION, withRegions } from './page-regions.mjs';
+import { MISSING, REGION, withRegions } from './page-regions.mjs';
 
 const PROBE = fileURLToPath(new URL('./page-kernels.mjs', import.meta.url));
 /** Functions of so many characters are no longer than what would stand in their place. */
@@ -20,7 +20,7 @@ const SHORT = 120;
 
 /** Modules that are run by those alone who begin again when a part has been loaded: what they import may be divided. */
 const BEGUN_AGAIN =
-  /[\\/]compiler[\\/]front\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant))\.js$/;
+  /[\\/]compiler[\\/](?:front|ir[\\/]passes[\\/]describe)\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant))\.js$/;
 /** Loads all parts before it does anything. */
 const WHOLE = /[\\/]driver[\\/]simulator[\\/]/;
 /** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch: what depends on that is in its layout. */
@@ -30,7 +30,7 @@ const OF_COMPILING = /[\\/]compiler[\\/](?:intrinsics[\\/](?:integers|operations
 
 /**
  * Divides what Vite has built into the folder `page`, a file a module; `entries` are the modules that programs import. What no usual kernel reaches goes first, then what only kernels reach that are not
- * simple.
+ * simple, then what the simplest do not.
  */
 export function divide(page, plugin, entries) {
   const files = entries.map((name) => join(page, `${name}.js`));
@@ -44,6 +44,7 @@ export function divide(page, plugin, entries) {
     'rest',
   );
   takeOut(page, files, whatIsReached(page, plugin, 'simple'), 'usual');
+  takeOut(page, files, whatIsReached(page, plugin, 'first'), 'simple');
 }
 
 /** The modules of a folder: all, those that may be divided, and those that are there before what `kind` names. */
@@ -66,7 +67,7 @@ function modulesOf(files) {
   const divided = [...reachedFrom(/./)].filter(
     (module) => OF_COMPILING.test(module.file) || (!others.has(module) && DIVIDED.test(module.file)),
   );
-  const [forCpu, forWebGpu, forAll] = [/cpu/, /webgpu/, /front/].map(reachedFrom);
+  const [forCpu, forWebGpu, forAll] = [/cpu/, /webgpu/, /\.page\.js$/].map(reachedFrom);
   const deviceOf = (module) => {
     if (forAll.has(module) || forCpu.has(module) === forWebGpu.has(module)) return '';
     return forCpu.has(module) ? 'cpu-' : 'webgpu-';
@@ -87,10 +88,10 @@ function letMissingPass(page, files) {
     for (const { param, body } of catchesIn(module.body)) {
       const name = param?.name ?? 'error$';
       if (param === null) text.appendLeft(body.start, `(${name}) `);
-      text.appendLeft(body.start + 1, ` if (${name} instanceof MissingPart$) throw ${name};`);
+      text.appendLeft(body.start + 1, ` if (${name} instanceof ${MISSING}) throw ${name};`);
     }
     if (!text.hasChanged()) continue;
-    text.prepend(importing(path(module.file, join(page, 'on-demand.js')), [['MissingPart$', 'MissingPart']]));
+    text.prepend(importing(path(module.file, join(page, 'on-demand.js')), [[MISSING, 'MissingPart']]));
     writeFileSync(module.file, text.toString());
   }
 }
@@ -303,27 +304,29 @@ class Division {
     for (const [name, lines] of exported) {
       writeFileSync(join(this.#page, `compiler/all-${name}.js`), lines.join(''));
       const others = /^(?:cpu|webgpu)-/.test(name) ? [name.replace(/^.*-/, '')] : [];
-      writeFileSync(
-        this.#part(name),
-        loading(
-          name,
-          others.filter((other) => exported.has(other)),
-        ),
+      this.#load(
+        name,
+        others.filter((other) => exported.has(other)),
       );
     }
     // What moved before takes from what moves now, and has constants that are computed when it is loaded.
     for (const { file } of late) {
       const [, name] = /[\\/]all-([\w-]+)\.js$/.exec(file) ?? [];
       if (name === undefined) continue;
-      const own = name.replace(/rest$|texts$/, 'usual');
-      writeFileSync(
-        this.#part(name),
-        loading(
-          name,
-          [...new Set(['usual', own])].filter((other) => exported.has(other)),
-        ),
+      const [device] = /^(?:cpu-|webgpu-|)/.exec(name);
+      this.#load(
+        name,
+        [...new Set(['', device])].flatMap((of) => {
+          const earlier = ['simple', 'usual'].map((kind) => of + kind).filter((other) => other !== name);
+          return earlier.filter((other) => existsSync(join(this.#page, `compiler/all-${other}.js`)));
+        }),
       );
     }
+  }
+
+  /** Writes the module that loads a part behind others. */
+  #load(name, others) {
+    writeFileSync(this.#part(name), loading(name, others));
   }
 
   #part(name) {
@@ -464,16 +467,17 @@ class Division {
 }
 
 /** Modules that load a part. */
-const PART = /[\\/]compiler[\\/](?:(?:cpu-|webgpu-)?(?:rest|usual)|texts)\.js$/;
+const PART = /[\\/]compiler[\\/](?:(?:cpu-|webgpu-)?(?:rest|usual|simple)|texts)\.js$/;
 /** Files of what has moved. */
-const MOVED = /(?:\.|[\\/]all-)(?:(?:cpu-|webgpu-)?rest|texts)\.js$/;
+const MOVED = /(?:\.|[\\/]all-)(?:(?:cpu-|webgpu-)?(?:rest|usual)|texts)\.js$/;
 /** The module that loads a part, when others have been loaded that it needs. */
 function loading(name, others) {
   const imports = others.map((other) => `import { ${partName(other)}Part } from "./${other}.js";\n`);
-  const before = others.map((other) => `await ${partName(other)}Part.load(); `);
-  const load = `${others.length > 0 ? 'async ' : ''}() => ${others.length > 0 ? `{ ${before.join('')}return import("./all-${name}.js"); }` : `import("./all-${name}.js")`}`;
+  const before = others.map((other) => `${partName(other)}Part.load()`).join(', ');
+  const all = `import("./all-${name}.js")`;
+  const load = others.length === 0 ? `() => ${all}` : `async () => { await Promise.all([${before}]); return ${all}; }`;
   const local = partName(name);
-  return `import { onDemand } from "../on-demand.js";\n${imports.join('')}const ${local}Part = onDemand(${load}${name.endsWith('usual') ? ', true' : ''});\nconst ${local} = () => ${local}Part.now();\nexport { ${local}, ${local}Part };\n`;
+  return `import { onDemand } from "../on-demand.js";\n${imports.join('')}const ${local}Part = onDemand(${load}${/usual$|simple$/.test(name) ? ', true' : ''});\nconst ${local} = () => ${local}Part.now();\nexport { ${local}, ${local}Part };\n`;
 }
 
 /** Whether all that a module does with a name is to call it. */

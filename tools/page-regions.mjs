@@ -18,6 +18,8 @@ const OF_VALUE = 26;
 /** Names of regions, which are no others'. */
 export const REGION = /^region\$\d+$/;
 let regions = 0;
+/** What the class of the error is called in divided modules that says that a part is missing. */
+export const MISSING = 'MissingPart$';
 
 /** The module's text with its regions as functions at its end; `unreached` has a 1 for each character that was not reached. */
 export function withRegions({ text, body }, unreached) {
@@ -81,7 +83,8 @@ export function withRegions({ text, body }, unreached) {
     }
   };
   const visitStatements = (nodes, parent) => {
-    const from = nodes.findIndex(isUnreached);
+    // Who catches errors lets pass what says that a part is missing before any part is asked for.
+    const from = nodes.findIndex((node) => isUnreached(node) && !letsPass(node));
     for (const [k, node] of nodes.entries()) {
       if (k < from || from < 0) visit(node, parent);
     }
@@ -100,6 +103,9 @@ export function withRegions({ text, body }, unreached) {
   // Behind what there is, so that lines stay where they are.
   return `${code}`.replace(/(?=\/\/# sourceMappingURL=|$(?![\s\S]))/, () => `\n${made.join('')}`);
 }
+
+/** Whether a statement is what `page-parts.mjs` puts at the beginning of what catches errors. */
+const letsPass = ({ type, test }) => type === 'IfStatement' && test.right?.name === MISSING;
 
 const hasValue = ({ type, argument }) => type === 'ReturnStatement' && argument !== null;
 /** How a statement leaves what is around it. */

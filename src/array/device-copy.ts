@@ -39,7 +39,7 @@ import { arePeers, moveBetween } from './device-peer.ts';
 import { type ArraySide, download, downloadLater, move, upload } from './device-transfer.ts';
 import { NDArray } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
-import { ndarray } from './ndarray-create.ts';
+import { create } from './ndarray-create.ts';
 import { describeHostArray, type ForeignArray } from './ndarray-input.ts';
 
 /** What copies can be made into: a TypedArray, an NDArray, or the arrays of other packages. */
@@ -100,7 +100,7 @@ export function copyToHost(array: DeviceMemory, args: readonly unknown[], call?:
 /** What a device array holds, on the host: for `method` of an array to which it cannot be copied directly. */
 export function fetched(source: DeviceMemory, method: 'set' | 'copyToDevice'): NDArray {
   const call = `${method}() of an array of another dtype or device`;
-  return ndarray(copyToHost(source, [], call, `array.${method}(await source.copyToHostAsync())`) as TypedArray);
+  return create(copyToHost(source, [], call, `array.${method}(await source.copyToHostAsync())`) as TypedArray);
 }
 
 /** `array.copyToHostAsync(into?, options?)`. */
@@ -159,7 +159,7 @@ export function copyToDevice(array: DeviceMemory, source: unknown, option: unkno
 
 /** Objects do not say what struct they are: the array does. Numbers are f64, as everywhere. */
 function fromNested(source: number[], dtype: DType): HostMemory {
-  return dtype.fields === undefined ? ndarray(source) : (ndarray(source, { dtype }) as HostMemory);
+  return dtype.fields === undefined ? create(source) : (create(source, { dtype }) as HostMemory);
 }
 
 function copyFromHost(array: DeviceMemory, source: HostMemory, stream: Stream | undefined): void {

@@ -43,11 +43,11 @@ import { DeviceNDArray, memoryIn } from './device-array.ts';
 import { boundStream, type DeviceMemory, deviceMemoryOf, placement, type StreamOption } from './device-memory.ts';
 import { DeviceRecord, hostRecord, isPlainObject } from './device-record.ts';
 import { upload } from './device-transfer.ts';
-import { MappedNDArray } from './host-array.ts';
 import { isImage, newImage, type PageImage, type Pixels } from './image.ts';
+import { mappedArray } from './mapped.ts';
 import type { NDArray, RankOf } from './ndarray.ts';
 import type { HostMemory } from './ndarray-copy.ts';
-import { type NestedInput, ndarray } from './ndarray-create.ts';
+import { create, type NestedInput } from './ndarray-create.ts';
 import { describeHostArray, type HostArrayLike } from './ndarray-input.ts';
 import type { Namespace } from './rank.ts';
 
@@ -281,7 +281,7 @@ function ownDevice(value: unknown): DeviceNDArray | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (memoryIn(value) !== undefined) return value as DeviceNDArray;
   if (value instanceof DeviceRecord) return value.array;
-  return value instanceof MappedNDArray ? value.device : undefined;
+  return mappedArray(value)?.device;
 }
 
 /** Whether what `deviceOf` gave for a value is a view that was made for that: whoever asked has to dispose it. */
@@ -342,14 +342,14 @@ function newRecord(context: Context, object: object, dtype: DType, copy: boolean
 }
 
 function fromNested(object: unknown, dtype: DType | undefined): HostMemory {
-  if (dtype !== undefined) return ndarray(object as number[], { dtype }) as HostMemory;
+  if (dtype !== undefined) return create(object as number[], { dtype }) as HostMemory;
   if (isPlainObject(object) && !isComplex(object)) {
     throw new TsambaTypeError(
       'E_HOST_ARRAY',
       'toDevice: an object becomes a record and needs a struct dtype: toDevice({ … }, { dtype: struct({ … }) })',
     );
   }
-  return ndarray(object as number[]) as HostMemory;
+  return create(object as number[]) as HostMemory;
 }
 
 function isComplex(object: object): boolean {

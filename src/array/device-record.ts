@@ -19,7 +19,7 @@ import { DeviceNDArray, memoryOf } from './device-array.ts';
 import { copyToDevice, copyToHost, copyToHostAsync } from './device-copy.ts';
 import { DEVICE_MEMORY, type DeviceMemory, placement, type StreamOption } from './device-memory.ts';
 import { NDArray } from './ndarray.ts';
-import { ndarray } from './ndarray-create.ts';
+import { create } from './ndarray-create.ts';
 
 /** Options of `new DeviceRecord(dtype)`. */
 export interface DeviceRecordOptions extends StreamOption {
@@ -225,7 +225,7 @@ export function isPlainObject(value: unknown): value is object {
 
 /** A plain object as a 0-d host array. */
 export function hostRecord(value: object, dtype: DType): NDArray {
-  return ndarray(value as never, { dtype }) as unknown as NDArray;
+  return create(value as never, { dtype }) as unknown as NDArray;
 }
 
 // Not class members, since computed names of other files' symbols have no place in declarations made file by file.

@@ -19,6 +19,7 @@ import { type CudaArrayInterface, describeDeviceMemory } from './cuda-interface.
 import { DeviceNDArray, memoryOf } from './device-array.ts';
 import type { HostResult, HostTarget, HostTargetOf } from './device-copy.ts';
 import { boundStream, DEVICE_MEMORY, type DeviceMemory, type StreamOption } from './device-memory.ts';
+import { knowMapped } from './mapped.ts';
 import { NDArray } from './ndarray.ts';
 
 /** One block of host memory, and where the device has it. */
@@ -156,6 +157,7 @@ export class MappedNDArray<T = Scalar, R extends number = number> extends Pinned
     stream: Stream | undefined,
   ) {
     super(data, dtype, layout, block);
+    knowMapped((value) => value instanceof MappedNDArray);
     this.#stream = stream;
     this.#device = undefined;
     if (new.target === MappedNDArray || new.target === ManagedNDArray) Object.freeze(this);

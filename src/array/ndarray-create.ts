@@ -4,6 +4,7 @@
  */
 
 import { DEVICE_ARRAY } from '../compiler/contract.ts';
+import { hostOnly } from '../compiler/intrinsics.ts';
 import {
   asDType,
   bool,
@@ -172,7 +173,8 @@ export function asHostArray(value: unknown): NDArray | undefined {
     : (new NDArray(described.data, described.dtype, described.layout) as NDArray);
 }
 
-function create(data: unknown, given: NDArrayOptions = {}): NDArray {
+/** `ndarray(data, options)`. */
+export function create(data: unknown, given: NDArrayOptions = {}): NDArray {
   const options = readOptions('ndarray', given, ['shape', 'dtype', 'order', 'strides', 'byteOffset']);
   const order = normalizeOrder(options.order);
   const dtype = options.dtype === undefined ? undefined : asDType(options.dtype);
@@ -316,6 +318,11 @@ function arange(...given: readonly unknown[]): NDArray {
 }
 
 /** Makes host arrays; `ndarray.zeros`, `empty`, `full` and `arange` make new ones. NumPy's `np.array`, `np.zeros`, …. */
-export const ndarray: NDArrayFactory = Object.freeze(
-  Object.assign(create, { empty, zeros: empty, full, arange }),
-) as unknown as NDArrayFactory;
+export const ndarray: NDArrayFactory = /* @__PURE__ */ factory();
+
+/** A function of its own, so that what needs `create` alone does not keep the others in bundles. */
+function factory(): NDArrayFactory {
+  const make = (data: unknown, given?: NDArrayOptions): NDArray => create(data, given);
+  const made = hostOnly('ndarray', Object.assign(make, { empty, zeros: empty, full, arange }));
+  return Object.freeze(made) as unknown as NDArrayFactory;
+}

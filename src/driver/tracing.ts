@@ -4,7 +4,8 @@
  * It stands in front of another one only where that is asked for, so that nothing is spent otherwise. Times are the host's: of work that
  * is enqueued, how long enqueueing took.
  */
-import { showTime, trace, tracing } from '../trace.ts';
+import { showTime } from '../show-time.ts';
+import { trace, tracing } from '../trace.ts';
 import type {
   DeviceDriver,
   DeviceSide,

@@ -9,13 +9,10 @@
 import { isCudaArray } from '../array/cuda-interface.ts';
 import { DeviceNDArray } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
-import { ndarray } from '../array/ndarray-create.ts';
 import { CALL_BEFORE, declareHostOnly } from '../compiler/intrinsics.ts';
 import { struct } from '../dtype/index.ts';
-import { scope } from '../memory/scope.ts';
 import { Stream } from '../stream/stream.ts';
 import { In, InOut, Out } from './hints.ts';
-import { scalar } from './scalar.ts';
 
 const OF_CUDA: Readonly<Record<string, object>> = {
   DeviceNDArray,
@@ -24,7 +21,6 @@ const OF_CUDA: Readonly<Record<string, object>> = {
   In,
   InOut,
   Out,
-  scalar,
   Stream,
 };
 
@@ -35,5 +31,5 @@ export function declareHostFunctions(): void {
   if (declared) return;
   declared = true;
   for (const [name, fn] of Object.entries(OF_CUDA)) declareHostOnly(fn, { what: `cuda.${name}`, help: CALL_BEFORE });
-  for (const [what, fn] of Object.entries({ ndarray, scope, struct })) declareHostOnly(fn, { what, help: CALL_BEFORE });
+  declareHostOnly(struct, { what: 'struct', help: CALL_BEFORE });
 }

@@ -8,7 +8,7 @@
 import type { ArrayMemory } from '../array/array-memory.ts';
 import { memoryIn, memoryOf } from '../array/device-array.ts';
 import { DeviceRecord } from '../array/device-record.ts';
-import { MappedNDArray } from '../array/host-array.ts';
+import { mappedArray } from '../array/mapped.ts';
 import { isSmart } from '../array/smart-brand.ts';
 import type { ArgType, CompiledKernel, NumberKind } from '../compiler/contract.ts';
 import { type ElemType, isFloat, type Param, type ValueType } from '../compiler/ir/ops.ts';
@@ -295,7 +295,8 @@ function arrayOn(arg: unknown): ArrayMemory | undefined {
   const memory = memoryIn(arg);
   if (memory !== undefined) return memory;
   if (arg instanceof DeviceRecord) return memoryOf(arg.array);
-  return arg instanceof MappedNDArray && !arg.disposed ? memoryOf(arg.device) : undefined;
+  const mapped = mappedArray(arg);
+  return mapped === undefined || mapped.disposed ? undefined : memoryOf(mapped.device);
 }
 
 function fillStrides(slot: ArraySlot, strides: readonly number[], values: ScalarValue[]): void {

@@ -4,6 +4,7 @@
  * Numba wraps and truncates silently here. Tsamba never does: a value that its type cannot hold is an error at the launch,
  * naming the argument. Rounding a number to a narrower float is no error.
  */
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { type ElemType, isFloat, type ValueType } from '../compiler/ir/ops.ts';
 import {
   asDType,
@@ -43,15 +44,7 @@ export interface ScalarArgument<T = unknown> {
   readonly value: Plain<T>;
 }
 
-/**
- * A kernel argument with an explicit type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it, the type of a number is inferred from its uses in the kernel.
- * Throws TypeError or RangeError when `x` is not a value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
- * @example
- * const y = new Float32Array(1);
- * cuda.jit((y: Vec<f32>, k: f32) => { y[0] = k / 2; }).launch({ grid: 1, block: 1 }, y, cuda.scalar(f32, 3));
- * console.log(y[0]); // 1.5
- */
-export function scalar<const D extends DTypeLike>(
+function typed<const D extends DTypeLike>(
   dtype: D,
   x: number | bigint | boolean | Complex | VectorParts | DateLike,
 ): ScalarArgument<ValueOf<D>> {
@@ -72,6 +65,16 @@ export function scalar<const D extends DTypeLike>(
   const value = checkScalar(x, elem, (wanted) => `cuda.scalar(${elem}, ${show(x)}): ${wanted}`);
   return Object.freeze({ [SCALAR]: elem, dtype: type, value: value as Plain<ValueOf<D>> });
 }
+
+/**
+ * A kernel argument with an explicit type: `cuda.scalar(f32, 2)`, `cuda.scalar(c64, { re: 0, im: 1 })`, `cuda.scalar(timedelta64('s'), 90n)`. Without it, the type of a number is inferred from its uses in the kernel.
+ * Throws TypeError or RangeError when `x` is not a value of the type. Numba: a NumPy scalar such as `np.float32(2)`.
+ * @example
+ * const y = new Float32Array(1);
+ * cuda.jit((y: Vec<f32>, k: f32) => { y[0] = k / 2; }).launch({ grid: 1, block: 1 }, y, cuda.scalar(f32, 3));
+ * console.log(y[0]); // 1.5
+ */
+export const scalar: typeof typed = /* @__PURE__ */ hostOnly('cuda.scalar', typed);
 
 /** The element type of a `cuda.scalar`, or undefined when the value is none. */
 export function scalarType(value: object): ElemType | undefined {

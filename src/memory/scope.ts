@@ -4,6 +4,7 @@
  * Device arrays, streams and events tell this file when they are made and disposed. Scopes nest: what an inner scope
  * returns belongs to the outer one.
  */
+import { hostOnly } from '../compiler/intrinsics.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { checkBody, isThenable } from './context-manager.ts';
 import { atSite, captureSite } from './disposal.ts';
@@ -32,12 +33,7 @@ export function noteDisposed(gone: object & Owned): void {
   for (let scope = innermost; scope !== undefined; scope = scope.outer) scope.made.delete(gone);
 }
 
-/**
- * Runs a synchronous body and disposes of the device arrays, streams and events that it created, except those in its result: the value itself, and
- * members of arrays and plain objects at any depth. Also if it throws. Returns the body's result.
- * @throws TypeError if the body is asynchronous: other code would run in between, and what that creates would be freed too.
- */
-export function scope<R>(body: () => R): R {
+function scoped<R>(body: () => R): R {
   checkBody('scope', body);
   const here: Scope = { outer: innermost, made: new Set() };
   innermost = here;
@@ -69,6 +65,13 @@ export function scope<R>(body: () => R): R {
   disposeAll(here.made);
   return result;
 }
+
+/**
+ * Runs a synchronous body and disposes of the device arrays, streams and events that it created, except those in its result: the value itself, and
+ * members of arrays and plain objects at any depth. Also if it throws. Returns the body's result.
+ * @throws TypeError if the body is asynchronous: other code would run in between, and what that creates would be freed too.
+ */
+export const scope: typeof scoped = /* @__PURE__ */ hostOnly('scope', scoped);
 
 /**
  * As `scope`, for an asynchronous body, and gives nothing. Nothing else may run meanwhile: what other code made would be freed too. For

@@ -5,7 +5,7 @@
  * for the device to keep until somebody synchronises.
  */
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import { FAULT_BYTES, type WasmModule } from '../../compiler/render/wasm/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { mayBlock } from '../../host/threads.ts';

@@ -4,7 +4,7 @@
  * `launch` is the path that counts: no allocation, no closure, and no check that could be made once. HIP runtime API reference,
  * sections "Execution Control" and "Occupancy".
  */
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import { deviceOnlyAtomics } from '../../compiler/render/opencl/atomics.ts';
 import type { OpenCLOptions } from '../../compiler/render/opencl/module.ts';
 import { refuseSeveralBlocks } from '../cooperative.ts';

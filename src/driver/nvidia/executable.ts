@@ -8,7 +8,7 @@
 import { describe } from '../../compiler/frontend/positions.ts';
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import type { PtxModule, PtxTarget } from '../../compiler/render/ptx/module.ts';
 import { variable } from '../../environment.ts';
 import { NotSupportedError } from '../../errors.ts';

@@ -7,7 +7,7 @@
  */
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import { readOnlyParams } from '../../compiler/ir/passes/walk.ts';
 import type { OpenCLModule, OpenCLOptions, OpenCLTarget } from '../../compiler/render/opencl/module.ts';
 import { DriverError, TsambaRangeError } from '../../errors.ts';

@@ -5,7 +5,7 @@
  */
 import type { ArraySym, Kernel } from '../../compiler/ir/ops.ts';
 import { ELEM_SIZE } from '../../compiler/ir/ops.ts';
-import { describePasses } from '../../compiler/ir/passes/pipeline.ts';
+import { describePasses } from '../../compiler/ir/passes/describe.ts';
 import { switchFromEnvironment } from '../../environment.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { findNodeModule } from '../../host/index.ts';

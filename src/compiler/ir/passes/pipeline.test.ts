@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { at, i32, KernelBuilder, special, store } from '../builder.ts';
 import type { Kernel } from '../ops.ts';
-import { describePasses, observingPasses, type Pass, runPasses } from './pipeline.ts';
+import { describePasses } from './describe.ts';
+import { observingPasses, type Pass, runPasses } from './pipeline.ts';
 
 const b = new KernelBuilder('k');
 const out = b.global('i32', 'out');
