@@ -25,6 +25,8 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/on-demand.ts',
     'src/show.ts',
     'src/trace.ts',
+    'src/trace.page.ts',
+    'src/show-time.ts',
   ],
   ['src/dtype', 'src/layout'],
   [
