@@ -104,8 +104,8 @@ const EDGES: readonly Row[] = (
     ],
     [
       'strided-rows',
-      'if (lanes % step !== 0 || ',
-      'if (',
+      'if (inLanes === undefined && (lanes % step !== 0 || ',
+      'if (inLanes === undefined && (',
       'vectors at an edge begin with a remainder they do not have',
     ],
   ] as const
