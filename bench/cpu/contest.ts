@@ -35,8 +35,15 @@ interface Contestant {
 /** A sample takes at least so long, in milliseconds: short kernels are run several times for one. */
 const SAMPLE = 1.5;
 const WARM_UP = 2;
+/** Before that each runs alone, so often or so many milliseconds: engines compile code a second time, better, after some of its runs. */
+const ALONE = { runs: 40, milliseconds: 100 };
 /** Plain JavaScript takes many times as long, and is compared more coarsely. */
 const PLAIN_ROUNDS = 5;
+
+function warmUp(contestant: Contestant): void {
+  const end = performance.now() + ALONE.milliseconds;
+  for (let k = 0; k < ALONE.runs && performance.now() < end; k++) contestant.run();
+}
 
 export class Runner {
   readonly #configuration: Configuration;
@@ -56,6 +63,7 @@ export class Runner {
   run(contest: Contest): Record<ContestantId, Timing> {
     const contestants = this.#contestants(contest);
     check(contestants, contest);
+    for (const c of contestants) warmUp(c);
     const repeats = contestants.map((c) => {
       const once = Math.min(this.#time(c, 1), this.#time(c, 1));
       return Math.min(1000, Math.ceil(SAMPLE / Math.max(once, 1e-4)));
