@@ -35,7 +35,7 @@ import {
 } from './gen.ts';
 import { forActiveLanes, scalarLoad } from './memory.ts';
 import type { MemoryOp, PlainOp } from './opcodes.ts';
-import { compareOp, type Push, pushConst, scalarBinary } from './scalar.ts';
+import { compareOp, type Operands, type Push, pushConst, scalarBinary } from './scalar.ts';
 import { replaceLane } from './vector.ts';
 
 /**
@@ -67,7 +67,7 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { 
   const { f } = g;
   const type = widen(s.mem.elem);
   const w = wasmType(type);
-  const concurrent = g.variant.concurrent && s.mem.array.space === 'global';
+  const concurrent = isContended(g, s.mem);
   const perPart = isWide(type) ? 2 : 4;
   const result = s.result;
   const temps: Local[] = [];
@@ -192,10 +192,28 @@ function put(g: Gen, { fn, mem }: Counted, push: Push): void {
   const offset = pushAddress(g, mem);
   f.set(address);
   const at: Place = { elem: mem.elem, type: widen(mem.elem), address, offset };
-  if (g.variant.concurrent && mem.array.space === 'global') contended(g, fn, at, [push], old);
+  if (isContended(g, mem)) contended(g, fn, at, [push], old);
   else alone(g, fn, at, [push], old);
   f.release('i32', old);
   f.release(addressType(g), address);
+}
+
+/** Whether other threads may change it at the same time. */
+function isContended(g: Gen, { array }: MemRef): boolean {
+  return g.variant.concurrent && array.space === 'global' && !g.own.has(array);
+}
+
+/** Changes an integer that other threads change at the same time, by a number, which `push` pushes each time. */
+export function changeAtomically(
+  operands: Operands,
+  { fn, mem: { elem } }: Counted,
+  { address, offset }: Pick<Place, 'address' | 'offset'>,
+  push: Push,
+): void {
+  const { f } = operands;
+  const old = f.temp('i32');
+  contended(operands, fn, { elem, type: widen(elem), address, offset }, [push], old);
+  f.release('i32', old);
 }
 
 /** Changes memory by what all lanes of a vector do together. */
@@ -339,7 +357,7 @@ const DIRECT: Partial<Record<AtomicOp, string>> = {
   cas: 'cmpxchg',
 };
 
-function contended(g: Gen, fn: AtomicOp, at: Place, args: readonly Push[], old: Local): void {
+function contended(g: Operands, fn: AtomicOp, at: Place, args: readonly Push[], old: Local): void {
   const { f } = g;
   const { elem, type, address, offset } = at;
   const float = isFloat(type);
@@ -408,7 +426,7 @@ function contended(g: Gen, fn: AtomicOp, at: Place, args: readonly Push[], old: 
 }
 
 /** Pushes what the operation leaves in memory. */
-function pushNew(g: Gen, fn: AtomicOp, type: ValueType, old: Push, args: readonly Push[]): void {
+function pushNew(g: Operands, fn: AtomicOp, type: ValueType, old: Push, args: readonly Push[]): void {
   const { f } = g;
   const [a = () => {}, b = () => {}] = args;
   const test = (op: 'lt' | 'gt' | 'ge' | 'eq', x: Push, y: Push): void => {
@@ -472,7 +490,7 @@ function pushNew(g: Gen, fn: AtomicOp, type: ValueType, old: Push, args: readonl
   }
 }
 
-function plusOne(g: Gen, type: ValueType, old: Push, op: 'add' | 'sub'): void {
+function plusOne(g: Operands, type: ValueType, old: Push, op: 'add' | 'sub'): void {
   old();
   pushConst(g.f, type, 1);
   g.f.op(`${wasmType(type)}.${op}` as PlainOp);

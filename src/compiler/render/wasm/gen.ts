@@ -78,6 +78,8 @@ export interface Gen {
   readonly prepared: Map<Expr, Kept>;
   readonly params: Map<number, Local>;
   readonly bases: Map<ArraySym, Local>;
+  /** Global arrays that are copies in scratch memory here: where they are there. See `own-copies.ts`. */
+  readonly own: ReadonlyMap<ArraySym, number>;
   /** Per extent expression that is a parameter: the first base index at which a whole vector does not fit. */
   readonly limits: Map<number, Local>;
   readonly sites: FaultSite[];

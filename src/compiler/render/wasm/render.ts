@@ -12,8 +12,7 @@ import { runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { FAULT } from '../reports.ts';
-import type { FaultSite, PrintSite } from '../sites.ts';
-import { ModuleBuilder } from './assembler.ts';
+import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
 import { fuseBarriers } from './barrier-fusion.ts';
 import { laneBits, pushFailingLane } from './checks.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
@@ -22,7 +21,8 @@ import { type Lanes, lanesFor, lanesOfRounds } from './lane-count.ts';
 import { LaneFacts } from './lane-facts.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
 import { RECORD_PARAMS_SLOT } from './module.ts';
-import { emitNeighbours, findNeighbours } from './neighbours.ts';
+import { emitNeighbours, findNeighbours, type Neighbours } from './neighbours.ts';
+import { bytesOfCopies, ownCopiesOf, writeOwnRun } from './own-copies.ts';
 import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
@@ -78,74 +78,137 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
   const module = new ModuleBuilder({ memory64: variant.memory64 });
   const pointer = variant.memory64 ? 'i64' : 'i32';
   const helpers = new Helpers(module, used.math, used.prints > 0, pointer);
-  const group = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer, 'i32'], ['i32']);
-  module.export('run', module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(group.index)));
-
-  const f = group.builder;
-  const layout = layOutScratch(kernel, regions, variant.block, lanes, used.printValues);
+  const own = ownCopiesOf(kernel, variant);
+  const layout = layOutScratch(kernel, regions, variant.block, lanes, used.printValues, bytesOfCopies(own));
   const neighbours = rounds && findNeighbours(regions, rounds, layout, variant);
-  const sites: FaultSite[] = [];
-  const prints: PrintSite[] = [];
   const constants = layOutConstants(kernel);
-  const failed = f.block();
   const ranges = new Ranges(kernel, variant.block);
-  const g: Gen = {
+  const common: Common = {
     kernel,
     variant,
     uniformity: regions.uniformity,
-    f,
     helpers,
     lanes,
     warps: warps !== undefined,
     layout,
-    shapes: new Map(),
     laneFacts,
-    staticLanes: new Map(),
     widths: warps === undefined ? laneWidths(regions, lanes) : undefined,
+    sites: [],
+    prints: [],
+    ranges,
+    eliminated: eliminatedChecks(kernel, variant.block, ranges),
+    ...known,
+    rows: lanes === 1 ? rowSums(kernel) : undefined,
+    blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
+    definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
+    rank: ranking(kernel.body),
+  };
+  /** Declares `run`, which calls a function that runs a few blocks; this writes the latter. */
+  const runOf = (copies: Gen['own']): number => {
+    const { index, builder } = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer, 'i32'], ['i32']);
+    const run = module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(index));
+    const g = genOf(common, builder, copies, neighbours !== undefined);
+    writeGroup(g, regions, used, constants.offsets, neighbours);
+    return run;
+  };
+  const plain = runOf(new Map());
+  if (own === undefined) module.export('run', plain);
+  else {
+    const { index, builder } = module.function(['i32', 'i32', pointer, pointer], ['i32']);
+    const threads = variant.block[0] * variant.block[1] * variant.block[2];
+    writeOwnRun(own, { f: builder, helpers, threads, at: layout.own, own: runOf(layout.own), plain });
+    module.export('run', index);
+  }
+
+  return {
+    bytes: module.finish(),
+    lanes: lanes === 1 ? 1 : 4,
+    sites: common.sites,
+    scratchBytes: neighbours === undefined ? layout.bytes : neighbours.most * neighbours.stride,
+    constants: constants.bytes,
+    math: [...used.math],
+    prints: common.prints,
+  };
+}
+
+/** What is the same in all functions of a module. */
+type Common = Pick<
+  Gen,
+  | 'kernel'
+  | 'variant'
+  | 'uniformity'
+  | 'helpers'
+  | 'lanes'
+  | 'warps'
+  | 'layout'
+  | 'laneFacts'
+  | 'widths'
+  | 'sites'
+  | 'prints'
+  | 'ranges'
+  | 'eliminated'
+  | 'downwards'
+  | 'scans'
+  | 'rows'
+  | 'blockVars'
+  | 'definitions'
+  | 'rank'
+>;
+
+/** The state of a function that runs a few blocks. `beside`: with scratch memory for each of several. */
+function genOf(common: Common, f: FunctionBuilder, own: Gen['own'], beside: boolean): Gen {
+  const pointer = common.variant.memory64 ? 'i64' : 'i32';
+  return {
+    ...common,
+    f,
+    shapes: new Map(),
+    staticLanes: new Map(),
     vars: new Map(),
     prepared: new Map(),
     params: new Map(),
     bases: new Map(),
+    own,
     limits: new Map(),
-    sites,
-    prints,
     at: {
       block: [0, 2, 3],
       endX: END_X,
       record: 4,
       scratch: 5,
-      home: neighbours === undefined ? 5 : f.local(pointer),
+      home: beside ? f.local(pointer) : 5,
       thread: [f.local('i32'), f.local('i32'), f.local('i32')],
       grid: [f.local('i32'), f.local('i32'), f.local('i32')],
       sharedBytes: f.local('i32'),
       item: f.local('i32'),
     },
     fault: {
-      target: failed,
+      target: f.block(),
       site: f.local('i32'),
-      bits: f.local(laneBits({ lanes })),
+      bits: f.local(laneBits(common)),
       index: f.local('i64'),
       extent: f.local('i64'),
     },
-    ranges,
-    eliminated: eliminatedChecks(kernel, variant.block, ranges),
     hoisted: new Set(),
     parallel: new Map(),
-    ...known,
-    rows: lanes === 1 ? rowSums(kernel) : undefined,
     firstSeen: new Map(),
-    blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     first: undefined,
     shift: undefined,
-    definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
     loopDepth: 0,
     rare: false,
     second: false,
     counters: [],
     mask: null,
-    rank: ranking(kernel.body),
   };
-  writePrologue(g, used, constants.offsets);
+}
+
+function writeGroup(
+  g: Gen,
+  regions: Regions,
+  used: Used,
+  constants: ReadonlyMap<number, number>,
+  neighbours: Neighbours | undefined,
+): void {
+  const { f } = g;
+  writePrologue(g, used, constants);
   if (neighbours !== undefined) {
     f.get(g.at.scratch);
     f.set(g.at.home);
@@ -159,16 +222,6 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
   f.end();
   writeFault(g);
   f.i32(0);
-
-  return {
-    bytes: module.finish(),
-    lanes: lanes === 1 ? 1 : 4,
-    sites,
-    scratchBytes: neighbours === undefined ? layout.bytes : neighbours.most * neighbours.stride,
-    constants: constants.bytes,
-    math: [...used.math],
-    prints,
-  };
 }
 
 /** The parameters of `group` that say where its blocks end. */
@@ -312,6 +365,15 @@ function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number
   for (const array of kernel.arrays) {
     if (array.space !== 'global' && array.space !== 'constant') continue;
     const local = f.local(pointer);
+    const copy = g.own.get(array);
+    if (copy !== undefined) {
+      f.get(at.scratch);
+      f.i32(copy);
+      f.op('i32.add');
+      f.set(local);
+      g.bases.set(array, local);
+      continue;
+    }
     f.get(at.record);
     f.memory(`${pointer}.load`, 2, array.space === 'global' ? 8 * (RECORD_PARAMS_SLOT + (array.param ?? 0)) : 16);
     if (array.space === 'constant') {

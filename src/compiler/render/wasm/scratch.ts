@@ -2,7 +2,7 @@
  * Where things lie in the scratch memory that each worker owns.
  *
  * In order: fault record, static shared arrays, the renderer's own (variables kept across barriers, local arrays, print
- * slots), and last the dynamic shared memory, whose size only the launch knows.
+ * slots, copies of global arrays), and last the dynamic shared memory, whose size only the launch knows.
  */
 import { type ArraySym, ELEM_SIZE, type Kernel, type Var } from '../../ir/ops.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
@@ -19,6 +19,8 @@ export interface ScratchLayout {
   readonly printSlots: number;
   /** Room for the values of a warp, with as much before and behind them; in kernels that exchange any. */
   readonly exchange: number;
+  /** Byte offsets of copies of global arrays. */
+  readonly own: ReadonlyMap<ArraySym, number>;
   readonly dynamic: number;
   /** Work items of a block, with room for a vector that reaches over the end. */
   readonly items: number;
@@ -28,12 +30,14 @@ export interface ScratchLayout {
 
 const roundUp = (n: number, to: number): number => Math.ceil(n / to) * to;
 
+/** `own`: bytes of copies of global arrays. */
 export function layOutScratch(
   kernel: Kernel,
   regions: Regions,
   block: readonly [number, number, number],
   lanes: number,
   printValues: number,
+  own: ReadonlyMap<ArraySym, number> = new Map(),
 ): ScratchLayout {
   const items = block[0] * block[1] * block[2] + lanes;
   const arrays = new Map<ArraySym, number>();
@@ -61,6 +65,7 @@ export function layOutScratch(
   const faultLanes = take(8 * lanes, 16);
   const printSlots = take(8 * printValues, 16);
   const exchange = hasExchange(kernel) ? take(3 * 8 * lanes, 16) + 8 * lanes : 0;
+  const copies = new Map(Array.from(own, ([array, bytes]) => [array, take(bytes, 16)]));
   const dynamic = roundUp(at, 16);
   for (const array of kernel.arrays) if (array.space === 'shared' && array.dynamic) arrays.set(array, dynamic);
   return {
@@ -69,6 +74,7 @@ export function layOutScratch(
     faultLanes,
     printSlots,
     exchange,
+    own: copies,
     dynamic,
     items,
     // A vector that is stored under a mask reaches over the end of dynamic memory.
