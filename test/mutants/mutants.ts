@@ -18,6 +18,7 @@ import { MEMORY } from './memory.ts';
 import { NAMES } from './names.ts';
 import { NARROW } from './narrow.ts';
 import { NEIGHBOURS } from './neighbours.ts';
+import { OWN_COPIES } from './own-copies.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import type { Row } from './row.ts';
@@ -70,5 +71,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', NEIGHBOURS),
   ...under('compiler/', LAST_ROUNDS),
   ...under('compiler/render/wasm/', STEPPED),
+  ...under('compiler/render/wasm/', OWN_COPIES),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

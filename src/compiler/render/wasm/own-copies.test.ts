@@ -2,6 +2,8 @@
  * Copies of counters: what they come to, what arrives before a fault, and which kernels and launches have them.
  */
 import { describe, expect, it } from 'vitest';
+import { disassemble } from '../../../driver/cpu/disassemble.ts';
+import { openCpu } from '../../../driver/cpu/index.ts';
 import * as ir from '../../ir/builder.ts';
 import type { ArraySym, AtomicOp, ElemType, Expr, Kernel, Stmt } from '../../ir/ops.ts';
 import { check, type Launch, runWasm } from './launch.testing.ts';
@@ -276,4 +278,52 @@ describe('a kernel has them', () => {
     };
     expect(copies(make)).toEqual(['counts', 'another']);
   });
+});
+
+it('are changed by plain instructions, and arrays by atomic ones', () => {
+  const { module } = runWasm(
+    adding(),
+    { block: [64, 1, 1], concurrent: true, lanes: 1 },
+    [0, 8],
+    new Uint8Array(65536),
+  );
+  const atomics = disassemble(module.bytes)
+    .split('(func ')
+    .slice(-5)
+    .map((text) => text.match(/i32\.atomic\.rmw\.add/g)?.length ?? 0);
+  // A few blocks and `run`, `run` that decides, which puts four elements at a time, and the first two with copies.
+  expect(atomics).toEqual([2, 0, 4, 0, 0]);
+});
+
+it('arrive from all threads', () => {
+  const b = new ir.KernelBuilder('counts');
+  const [x, counts] = [argument(b, 'u8', 'x'), argument(b, 'i32', 'counts')];
+  const kernel = b.build([
+    ifElse(ir.lt(gid, x.extents[0] ?? i32(0)), [ir.atomic('add', within(counts, ir.load(within(x, gid))), [i32(1)])]),
+  ]);
+  const n = 100_000;
+  const device = openCpu({ threads: 3, alwaysParallel: true, quick: false, scalarFirst: false });
+  const [from, to] = [Number(device.allocate(n)), Number(device.allocate(4 * 256))];
+  device.copyToDevice(
+    from,
+    Uint8Array.from({ length: n }, (_, i) => (i * i) % 251),
+  );
+  const wanted = new Int32Array(256);
+  device.copyToDevice(to, new Uint8Array(wanted.buffer));
+  const executable = device.load({ kernel });
+  for (let launch = 0; launch < 20; launch++) {
+    executable.launch(
+      { grid: [Math.ceil(n / 128), 1, 1], block: [128, 1, 1], sharedBytes: 0 },
+      [from, n, to, 256],
+      undefined,
+    );
+    for (let i = 0; i < n; i++) {
+      const k = (i * i) % 251;
+      wanted[k] = (wanted[k] ?? 0) + 1;
+    }
+  }
+  const counted = new Int32Array(256);
+  device.copyToHost(new Uint8Array(counted.buffer), to);
+  device.close();
+  expect(counted).toEqual(wanted);
 });
