@@ -71,6 +71,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', NEIGHBOURS),
   ...under('compiler/', LAST_ROUNDS),
   ...under('compiler/render/wasm/', STEPPED),
-  ...under('compiler/render/wasm/', OWN_COPIES),
+  ...under('', OWN_COPIES),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

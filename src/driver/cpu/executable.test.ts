@@ -1,13 +1,13 @@
 /** Launches on the CPU device, with modules written by hand so that what is tested is the launching alone. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { KernelBuilder } from '../../compiler/ir/builder.ts';
+import { at, i32, KernelBuilder, store } from '../../compiler/ir/builder.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { FaultSite } from '../../compiler/render/sites.ts';
 import type { FunctionBuilder } from '../../compiler/render/wasm/assembler.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { DriverError } from '../../errors.ts';
 import type { Executable, LaunchShape } from '../driver.ts';
-import { BLOCK, count, moduleOf, PRINT, RECORD, SCRATCH, spin } from './handmade.testing.ts';
+import { BLOCK, count, FIRST, moduleOf, PRINT, RECORD, SCRATCH, spin } from './handmade.testing.ts';
 import { type CpuDriver, type CpuOptions, openCpu } from './index.ts';
 
 const open: CpuDriver[] = [];
@@ -110,6 +110,28 @@ describe('launch', () => {
       executable.launch({ grid: [2, 3, 4], block: [1, 1, 1], sharedBytes: 0 }, [y, 0], undefined);
       expect(countsOf(device, y, 25)[23]).toBe(100 - 23 + 1);
     }
+  });
+
+  it('hands out fewer chunks where each has copies', () => {
+    // Counts calls: a block that is the first of its call adds 1.
+    const calls = (f: FunctionBuilder): void => {
+      parameter(f);
+      f.get(BLOCK, FIRST);
+      f.op('i32.eq');
+      f.memory('i32.atomic.rmw.add', 2, 0);
+      f.op('drop');
+    };
+    const b = new KernelBuilder('long');
+    const y = b.global('i32', 'y');
+    const body = Array.from({ length: 20 }, (_, k) => store(at(y, i32(k)), i32(k)));
+    const counted = [false, true].map((copies) => {
+      const device = deviceOf(() => ({ ...moduleOf(calls), copies }), { threads: 2, alwaysParallel: true });
+      const target = zeroed(device, 1);
+      device.load({ kernel: b.build(body) }).launch(shape(1600, 1024), [target], undefined);
+      return countsOf(device, target, 1)[0] ?? 0;
+    });
+    expect(counted[1]).toBe(16);
+    expect(counted[0]).toBeGreaterThan(40);
   });
 
   it('compiles once for each block shape', () => {

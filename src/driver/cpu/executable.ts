@@ -38,6 +38,8 @@ import { WebAssembly } from './webassembly.ts';
 /** Blocks are numbered with 32 bits, and counters of the pool may overshoot. */
 const MAX_BLOCKS = 2 ** 31 - 1;
 const MAX_POOL_BLOCKS = 2 ** 30;
+/** Chunks that a thread's share of the blocks becomes where each begins and ends with copies of counters. */
+const COPIES = 8;
 /** Launches expected to take longer than this are left to the workers where the program handles SIGINT. */
 const LONG_MS = 50;
 
@@ -286,7 +288,8 @@ export class CpuExecutable implements Executable {
     if (pool === undefined) return undefined;
     if (plan.registered?.pool !== pool) plan.registered = { id: pool.register(code), pool };
     const { scratch, scratchStride: stride } = engine;
-    const { grain } = plan.schedule;
+    const { grain: least } = plan.schedule;
+    const grain = module.copies === true ? Math.max(least, Math.ceil(blocks / (engine.threads * COPIES))) : least;
     const job = { module: plan.registered.id, total: blocks, record: RECORD_ADDRESS, scratch, stride, grain, run };
     return { pool, job, module };
   }

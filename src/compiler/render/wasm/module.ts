@@ -46,6 +46,8 @@ export interface WasmModule {
   readonly constants: Uint8Array;
   /** Function imports needed under `math`: names of `MathFn`, each (f64, …) → f64. */
   readonly math: readonly string[];
+  /** Whether each call of `run` costs something whatever the number of its blocks: see `own-copies.ts`. Absent: no. */
+  readonly copies?: boolean | undefined;
   /** Whether `env.print` is imported: (printNumber: i32, valuesPointer) → (); see `prints`. */
   readonly prints: readonly PrintSite[];
 }

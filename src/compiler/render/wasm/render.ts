@@ -128,6 +128,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     constants: constants.bytes,
     math: [...used.math],
     prints: common.prints,
+    ...(own !== undefined && { copies: true }),
   };
 }
 
