@@ -16,8 +16,8 @@ const CHUNK_NS = 1_000;
 const TRIES = 3;
 /** Runs together where that is not much slower: threads start, and the engine compiles, while the first ones are made. */
 const MORE_TRIES = 10;
-/** Launches after which a comparison is made again. */
-const RETRY = 256;
+/** Launches after which a comparison is made again, at first and at last: engines improve code while it runs. */
+const RETRY = { first: 16, last: 256 };
 
 /** What is known of the times of one kernel with one block shape. */
 export class Schedule {
@@ -27,6 +27,7 @@ export class Schedule {
   #aloneRuns = 0;
   #parallelRuns = 0;
   #sinceCompared = 0;
+  #retry = RETRY.first;
   #untimed = 0;
   /** Nanoseconds a block when the workers did it without the caller. */
   #watched: number | undefined;
@@ -50,8 +51,9 @@ export class Schedule {
     if (this.#aloneRuns < TRIES) return false;
     if (this.#parallelRuns < TRIES) return true;
     if (this.#parallelRuns < MORE_TRIES && this.#parallel < 2 * this.#alone) return true;
-    if (++this.#sinceCompared < RETRY) return this.#parallel < this.#alone;
+    if (++this.#sinceCompared < this.#retry) return this.#parallel < this.#alone;
     this.#sinceCompared = 0;
+    this.#retry = Math.min(2 * this.#retry, RETRY.last);
     return this.#parallel >= this.#alone;
   }
 
