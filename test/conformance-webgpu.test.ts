@@ -2,7 +2,7 @@
  * The conformance suite on WebGPU, by Dawn from the package `webgpu`: on SwiftShader where a browser has brought that, else on what there is. Skipped where there is no
  * adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  */
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { isRequired } from '../src/required.testing.ts';
 import { defineConformance } from './support/conformance.ts';
 import { WEBGPU_LACKS } from './support/lacking.ts';
@@ -10,6 +10,8 @@ import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
 import { preferSwiftShader, whyNoWebgpu } from './support/webgpu.ts';
 
 preferSwiftShader();
+// A sort of several passes takes it a minute to compile, on a machine that does nothing else.
+vi.setConfig({ testTimeout: 300_000 });
 
 const why = await whyNoWebgpu(({ cuda, roc }) => Promise.all([cuda.open('webgpu'), roc.open('webgpu')]));
 
