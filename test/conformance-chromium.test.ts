@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRequired } from '../src/required.testing.ts';
 import { Chromium, findChromium, ISOLATED } from './support/chromium.ts';
 import { runInPage, type SuiteResult, type SuiteRun } from './support/chromium-suite.ts';
+import { WEBGPU_LACKS } from './support/lacking.ts';
 import { BEYOND_SWIFTSHADER } from './support/swiftshader.ts';
 
 const ALL: boolean = isRequired('chromium-all');
@@ -18,17 +19,6 @@ const ALL: boolean = isRequired('chromium-all');
 const ENDLESS: readonly string[] = [
   'asynchronous launches and timeouts: a kernel that takes too long ends the launch with E_TIMEOUT, and the device goes on',
   'asynchronous launches and timeouts: an awaited kernel that takes too long rejects with E_TIMEOUT',
-];
-
-const LACKS: readonly string[] = [
-  'E_F64',
-  'E_ATOMIC64',
-  'E_ATOMIC_SCOPE',
-  'E_FENCE',
-  'E_HOST_MEMORY',
-  'E_BUFFERS',
-  'E_IPC',
-  'E_COOPERATIVE',
 ];
 
 const RUNS: readonly (SuiteRun & { readonly title: string; readonly least: number })[] = [
@@ -58,7 +48,7 @@ const RUNS: readonly (SuiteRun & { readonly title: string; readonly least: numbe
     device: 'webgpu',
     chapters: ['geometry', 'barriers', 'atomics', 'faults', 'device arrays', 'asynchronous launches and timeouts'],
     without: BEYOND_SWIFTSHADER,
-    lacks: LACKS,
+    lacks: WEBGPU_LACKS,
     least: 80,
   },
 ];

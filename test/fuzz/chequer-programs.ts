@@ -4,15 +4,12 @@
  *
  * What is read is never what another thread writes. In some programs the matrix that is only read is too short for the threads at an end.
  */
-import type { ArrayDecl, BinOp, CmpOp, Expr, Program, Special, Stmt, Ty } from './program.ts';
+import type { ArrayDecl, Expr, Program, Stmt, Ty } from './program.ts';
 import { Random } from './random.ts';
+import { compare, join, special, word } from './terms.ts';
 
 type Element = Extract<Ty, 'i32' | 'u32' | 'f32' | 'f64'>;
 
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
-const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v, polymorphic: true });
-const join = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: a.t, k: 'bin', op, a, b });
-const compare = (op: CmpOp, a: Expr, b: Expr): Expr => ({ t: 'bool', k: 'cmp', op, a, b });
 const both = (a: Expr, b: Expr): Expr => ({ t: 'bool', k: 'logic', op: 'and', a, b });
 const named = (t: Ty, name: string): Expr => ({ t, k: 'var', name });
 const guard = (c: Expr, then: readonly Stmt[]): Stmt => ({ k: 'if', c, then, else: [] });

@@ -2,8 +2,9 @@
  * Random programs whose variables stand for one array or another: chosen by conditions, by indices and by functions, swapped and turned in loops that
  * may end early, of all memories and layouts. Every thread reads and writes elements that are its own.
  */
-import type { ArrayDecl, BinOp, Choice, Expr, Layout, LValue, Program, Special, Stmt, Ty } from './program.ts';
+import type { ArrayDecl, BinOp, Choice, Expr, Layout, LValue, Program, Stmt, Ty } from './program.ts';
 import { Random, randomValue } from './random.ts';
+import { special } from './terms.ts';
 
 type Elem = Extract<Ty, 'i32' | 'u32' | 'i64' | 'f32' | 'f64'>;
 
@@ -11,7 +12,6 @@ const ELEMS: readonly Elem[] = ['i32', 'i32', 'u32', 'i64', 'f32', 'f32', 'f64']
 const LAYOUTS: readonly Layout[] = ['C', 'C', 'C', 'F', 'reversed', 'stepped', 'transposed', 'bytes'];
 const OWN: LValue = { form: 'own', scale: 1, offset: 0, reverse: false };
 
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
 const number = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
 const join = (op: BinOp, t: Ty, a: Expr, b: Expr): Expr => ({ t, k: 'bin', op, a, b });
 

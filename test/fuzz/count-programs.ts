@@ -3,18 +3,15 @@
  * threads run a launch. Histograms of what threads read, once or in grid-stride loops; least and most, bits; and now and then what no copy may have:
  * another operation, a load, an array that is not contiguous, an index behind the end.
  */
-import type { ArrayDecl, AtomicOp, BinOp, Elem, Expr, LValue, Program, Special, Stmt } from './program.ts';
+import type { ArrayDecl, AtomicOp, Elem, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
+import { join, named, raw, special } from './terms.ts';
 
 type Word = 'i32' | 'u32';
 
 const OPS: readonly AtomicOp[] = ['add', 'add', 'add', 'and', 'or', 'xor', 'min', 'max'];
 
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
 const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
-const join = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: a.t, k: 'bin', op, a, b });
-const named = (name: string): Expr => ({ t: 'i32', k: 'var', name });
-const raw = (index: Expr): LValue => ({ form: 'raw', index: [index] });
 
 class CountGenerator {
   readonly #r: Random;

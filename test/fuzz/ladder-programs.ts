@@ -3,23 +3,11 @@
  * and now and then a little wrong, and counters that all threads change atomically. The CPU device makes one pass of the former, and keeps the
  * latter in registers.
  */
-import type { ArrayDecl, AtomicOp, BinOp, Expr, LValue, Program, Special, Stmt } from './program.ts';
+import type { ArrayDecl, AtomicOp, BinOp, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
+import { compare, join, named, raw, special, word } from './terms.ts';
 
 type Value = 'i32' | 'u32' | 'f32';
-
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
-const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v, polymorphic: true });
-const join = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: a.t, k: 'bin', op, a, b });
-const compare = (op: 'lt' | 'le' | 'gt' | 'ge' | 'eq' | 'ne', a: Expr, b: Expr): Expr => ({
-  t: 'bool',
-  k: 'cmp',
-  op,
-  a,
-  b,
-});
-const named = (name: string, t: Expr['t'] = 'i32'): Expr => ({ t, k: 'var', name });
-const raw = (index: Expr): LValue => ({ form: 'raw', index: [index] });
 
 const X = special('threadIdx.x');
 const BARRIER: Stmt = { k: 'barrier' };

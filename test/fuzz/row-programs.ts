@@ -4,15 +4,15 @@
  * Each thread adds up, multiplies or compares what it reads from round to round; what comes of it goes through shared memory to other
  * threads, or is stored as it is. Steps are those of the grid, or numbers that only the launch knows.
  */
-import type { ArrayDecl, BinOp, Expr, Program, Special, Stmt, Ty } from './program.ts';
+import type { ArrayDecl, BinOp, Expr, Program, Stmt, Ty } from './program.ts';
 import { Random } from './random.ts';
+import { special } from './terms.ts';
 
 type Sum = Extract<Ty, 'i32' | 'u32' | 'i64' | 'f32' | 'f64'>;
 
 const SUMS: readonly Sum[] = ['i32', 'u32', 'i64', 'f32', 'f64'];
 const COUNTS = [512, 1024, 2048, 4096];
 
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
 const join = (op: BinOp, t: Ty, a: Expr, b: Expr): Expr => ({ t, k: 'bin', op, a, b });
 const named = (t: Ty, name: string): Expr => ({ t, k: 'var', name });
 

@@ -4,8 +4,9 @@
  *
  * In some programs one thread finds an index that is out of range.
  */
-import type { ArrayDecl, BinOp, Expr, Program, Special, Stmt, Ty } from './program.ts';
+import type { ArrayDecl, BinOp, Expr, Program, Stmt, Ty } from './program.ts';
 import { Random } from './random.ts';
+import { join, special, word } from './terms.ts';
 
 type Sum = Extract<Ty, 'i32' | 'u32' | 'f32' | 'f64'>;
 
@@ -14,9 +15,6 @@ const SUMS: readonly Sum[] = ['i32', 'u32', 'f32', 'f64'];
 const MANY = 1024;
 const LENGTHS = [8, 32, 128];
 
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
-const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v, polymorphic: true });
-const join = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: a.t, k: 'bin', op, a, b });
 const named = (t: Ty, name: string): Expr => ({ t, k: 'var', name });
 const load = (t: Ty, array: ArrayDecl, at: Expr): Expr => ({ t, k: 'load', array, at: { form: 'raw', index: [at] } });
 

@@ -2,17 +2,12 @@
  * Random transforms in shared memory: stages between barriers whose strides double or halve, as those of an FFT, of a sorting
  * network or of a sum by halves. The CPU device writes each stage out for itself.
  */
-import type { ArrayDecl, BinOp, Expr, LValue, Program, Special, Stmt } from './program.ts';
+import type { ArrayDecl, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
+import { join, named, raw, special, word } from './terms.ts';
 
 type Value = 'i32' | 'u32' | 'f32' | 'f64' | 'i64';
 const VALUES: readonly Value[] = ['f32', 'f32', 'i32', 'u32', 'f64', 'i64'];
-
-const special = (what: Special): Expr => ({ t: 'i32', k: 'thread', what });
-const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v, polymorphic: true });
-const join = (op: BinOp, a: Expr, b: Expr, t: Expr['t'] = a.t): Expr => ({ t, k: 'bin', op, a, b });
-const named = (name: string, t: Expr['t'] = 'i32'): Expr => ({ t, k: 'var', name });
-const raw = (index: Expr): LValue => ({ form: 'raw', index: [index] });
 
 const TOTAL = 'total';
 

@@ -7,6 +7,7 @@
 import type { ArrayDecl, BinOp, Elem, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
 import { wrap } from './semantics.ts';
+import { named } from './terms.ts';
 
 const ELEMS = ['i8', 'u8', 'i8', 'u8', 'i16', 'u16', 'i32', 'bool'] as const;
 const ENDS = [0, 1, 127, 128, 255, 32767, 32768, 65535, -1, -128, -32768];
@@ -14,7 +15,6 @@ const SUMS = ['add', 'add', 'add', 'add', 'sub', 'and', 'or', 'xor'] as const;
 
 const word = (v: number): Expr => ({ t: 'i32', k: 'lit', v });
 const bin = (op: BinOp, a: Expr, b: Expr): Expr => ({ t: 'i32', k: 'bin', op, a, b });
-const named = (name: string): Expr => ({ t: 'i32', k: 'var', name });
 const thread: Expr = { t: 'i32', k: 'thread', what: 'k' };
 
 class SumGenerator {

@@ -27,6 +27,7 @@ import { exprsSize, mayFail } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import { extentsOf, isOfCounter } from './loop-bounds.ts';
+import { copyAt } from './round-copies.ts';
 import { countingLoop } from './trip-counts.ts';
 import { defined, eachExpr, eachStmt, exprParts, mapLists, mapStmtExprs, someExpr, someStmt, written } from './walk.ts';
 
@@ -113,7 +114,7 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
       const copies = bases.flatMap((from) =>
         new Copier(b, outer, loop.label, label, counter)
           .list(body)
-          .map((s) => withCounter(s, counter, add(read(from), special('threadIdx.x')))),
+          .map((s) => copyAt(s, counter, add(read(from), special('threadIdx.x')))),
       );
       const later = bases.slice(1).map((v, k) => assign(v, next(bases[k]), pos));
       return {
@@ -140,12 +141,6 @@ function withUpdate(loop: Loop): Loop {
   const jumps = someStmt(loop.body, (s) => s.op === 'continue' && s.label === loop.label);
   if (loop.update.length > 0 || last === undefined || jumps) return loop;
   return { ...loop, body: loop.body.slice(0, -1), update: [last] };
-}
-
-/** A statement that reads a value in place of the counter. */
-function withCounter(s: Stmt, counter: Var, value: Expr): Stmt {
-  const own = mapStmtExprs(s, (e) => (e.op === 'var' && e.var === counter ? value : e));
-  return mapLists(own, (list) => list.map((inner) => withCounter(inner, counter, value)));
 }
 
 /** Whether a body is short, reads or writes memory, and is left only with the test at its top. */
