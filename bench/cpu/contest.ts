@@ -3,7 +3,8 @@
  * the meantime concerns all of them alike.
  */
 import { cuda, type DeviceNDArray, NDArray, ndarray } from 'tsamba';
-import { type Argument, type Contest, difference, type HostArray, type Launch } from './case.ts';
+import { median } from '../statistics.ts';
+import { type Argument, type Contest, difference, type HostArray, type Launch, random } from './case.ts';
 import { load } from './compilers.ts';
 
 /** `tsamba` as the device does by default, `unchecked` without bounds checks, `plain` JavaScript, or a library of C. */
@@ -45,6 +46,15 @@ function warmUp(contestant: Contestant): void {
   for (let k = 0; k < ALONE.runs && performance.now() < end; k++) contestant.run();
 }
 
+/**
+ * The order of a round. Who comes after a certain contestant finds what that one left in the caches: where checked and unchecked code
+ * followed each other in five rounds of nine one way and in four the other, medians told them apart by that alone.
+ */
+function shuffled(count: number, seed: number): readonly number[] {
+  const keys = random(count, seed * 7919);
+  return [...keys.keys()].sort((a, b) => keys[a] - keys[b]);
+}
+
 export class Runner {
   readonly #configuration: Configuration;
   readonly #libraries: Readonly<Record<string, ReturnType<typeof load>>>;
@@ -70,10 +80,7 @@ export class Runner {
     });
     const times = contestants.map((): number[] => []);
     for (let round = 0; round < this.#configuration.rounds + WARM_UP; round++) {
-      // Another one begins each time, forwards and backwards: who comes after a certain contestant finds what that one left in the caches.
-      const { length } = contestants;
-      for (let turn = 0; turn < length; turn++) {
-        const k = (round + (round % 2 === 0 ? turn : length - 1 - turn)) % length;
+      for (const k of shuffled(contestants.length, round + 1)) {
         const c = contestants[k];
         if (c.id === 'plain' && round >= PLAIN_ROUNDS + WARM_UP) continue;
         // C and JavaScript have arrays in common, which one leaves in the caches for the next; those of the device are its own.
@@ -85,9 +92,8 @@ export class Runner {
     for (const c of contestants) c.dispose?.();
     return Object.fromEntries(
       contestants.map((c, k) => {
-        const sorted = times[k].sort((a, b) => a - b);
-        const [median, min] = [sorted[sorted.length >> 1], sorted[0]].map((ms) => Number(ms.toFixed(5)));
-        return [c.id, { median, min }] as const;
+        const [middle, min] = [median(times[k]), Math.min(...times[k])].map((ms) => Number(ms.toFixed(5)));
+        return [c.id, { median: middle, min }] as const;
       }),
     );
   }

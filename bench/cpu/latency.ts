@@ -2,6 +2,7 @@
  * Latencies of the CPU device: the first kernel of a process, later ones, an empty launch; and how fast memory is copied.
  */
 import { cuda, f32, type Vec } from 'tsamba';
+import { median } from '../statistics.ts';
 
 export interface Latency {
   /** From the first `launch` to the end of the kernel, compilation and start of the device included. Milliseconds. */
@@ -41,7 +42,6 @@ export function latency(): Latency {
     next.launch({ grid: 1, block: 32 }, d, 3);
     times.push(performance.now() - began);
   }
-  const median = (list: number[]): number => list.sort((a, b) => a - b)[list.length >> 1];
   const [warmKernel, hotKernel] = [median(times.slice(10, 40)), median(times.slice(-100))];
 
   const nothing = cuda.jit((_a: Vec<f32>, _b: Vec<f32>, _c: Vec<f32>, k: number) => {

@@ -3,6 +3,7 @@
  * `jit`, results checked against plain JavaScript.
  */
 import { NDArray } from 'tsamba';
+import { median } from '../statistics.ts';
 import { type Contest, difference, type HostArray } from './case.ts';
 import { cases } from './cases.ts';
 
@@ -41,8 +42,7 @@ export async function jaxTimes(rounds: number): Promise<Record<string, number>> 
       const data = (await result.data()) as HostArray;
       if (k === 0) check(name, contest, data);
     }
-    times.sort((a, b) => a - b);
-    medians[name] = times[times.length >> 1];
+    medians[name] = median(times);
   }
   return medians;
 }

@@ -1,13 +1,13 @@
 /**
  * Prints what was measured: a row for each kernel with ratios to its peers, and geometric means and worsts beside what is required.
  */
+import { median } from '../statistics.ts';
 import { cases } from './cases.ts';
 import type { Timing } from './contest.ts';
 import type { Outcome } from './worker.ts';
 
 export type Statistic = keyof Timing;
 
-const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1];
 const mean = (list: readonly number[]): number => Math.exp(list.reduce((s, v) => s + Math.log(v), 0) / list.length);
 
 /** What one configuration measured in all its processes. */

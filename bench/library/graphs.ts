@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs';
 import { cuda, type f32, type Vec } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 
 const args = process.argv.slice(2);
 const given = readOptions('graphs', 'node bench-graphs.mjs');
@@ -61,10 +62,6 @@ function onStreams(): void {
     ends[s]?.wait();
   });
   for (const event of [start, ...ends]) event.dispose();
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
 function measure(what: string, run: () => void): Row {

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { cuda, type DeviceNDArray, type f32, type Vec } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 
 const args = process.argv.slice(2);
 const given = readOptions('library', 'node bench-library.mjs');
@@ -30,10 +31,6 @@ interface Row {
   readonly bytes: number;
   /** What others take, by their names. */
   readonly peers: Record<string, number>;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
 /** The median time of a call that enqueues work, in milliseconds: between events on GPUs, where several calls hide what one costs to issue. */

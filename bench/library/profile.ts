@@ -10,6 +10,7 @@ import { writeFileSync } from 'node:fs';
 import { cuda, type f32, type Vec } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 
 const args = process.argv.slice(2);
 const given = readOptions('profile', 'node bench-profile.mjs');
@@ -34,10 +35,6 @@ interface Row {
   readonly profiled: number;
   /** Microseconds that the profile tells of the kernel: the middle one. */
   readonly told: number;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
 async function measure(power: number): Promise<Row> {

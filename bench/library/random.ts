@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 
 const args = process.argv.slice(2);
 const given = readOptions('random', 'node bench-random.mjs');
@@ -31,7 +32,7 @@ function measure(what: string, draw: () => { dispose(): void }): void {
     times.push(onCpu ? performance.now() - began : start.elapsedTime(end));
     array.dispose();
   }
-  const ms = times.sort((a, b) => a - b)[rounds >> 1] as number;
+  const ms = median(times);
   rows.push({ what, ms, perSecond: n / ms / 1e6 });
   console.log(`${what.padEnd(28)} ${ms.toFixed(3)} ms  ${(n / ms / 1e6).toFixed(1)} G numbers/s`);
 }

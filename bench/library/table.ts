@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 
 const args = process.argv.slice(2);
 
@@ -43,7 +44,7 @@ function timed(run: Run, together: number): number {
     const ms = onCpu ? performance.now() - began : start.elapsedTime(end);
     if (round >= 2) times.push(ms / together);
   }
-  return times.sort((a, b) => a - b)[times.length >> 1] as number;
+  return median(times);
 }
 
 /** Times a call and prints a line: `bytes` are those that it must read and write. */

@@ -3,11 +3,7 @@
  * transfers by hand. Printing and keeping the figures is `main.ts`.
  */
 import { cuda, type DeviceNDArray, f32, type NDArray, SmartArray, type Vec } from 'tsamba';
-
-/** The middle one. */
-export function median(list: readonly number[]): number {
-  return [...list].sort((a, b) => a - b)[list.length >> 1];
-}
+import { median } from '../statistics.ts';
 
 /** Microseconds a call: medians over batches, all of them in turns; the first batches warm up. */
 function perCall(

@@ -4,6 +4,7 @@
 import { DeviceNDArray as DeviceArray } from '../../src/array/device-array.ts';
 import { type DeviceNDArray, f32 } from '../../src/index.ts';
 import type { Communicator } from '../../src/nccl/index.ts';
+import { median } from '../statistics.ts';
 import type { Sum } from './raw.ts';
 
 /** One line of the table: microseconds of a call, issued and done, the median, and the bandwidth of the bus as nccl-tests have it. */
@@ -28,8 +29,6 @@ export interface Parties {
 
 /** Calls that are issued before anybody waits, as in nccl-tests. */
 const AT_ONCE = 20;
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 
 type Issue = () => Promise<unknown> | undefined;
 

@@ -3,11 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { cuda, f32, type Vec } from 'tsamba';
+import { median } from '../statistics.ts';
 import { RawDriver } from './raw.ts';
-
-export function median(list: readonly number[]): number {
-  return [...list].sort((a, b) => a - b)[list.length >> 1];
-}
 
 /** Microseconds: medians over batches that fit into the driver's queue, so that nothing waits for the GPU. */
 export interface Calls {

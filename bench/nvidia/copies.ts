@@ -2,7 +2,7 @@
  * Copies between host and device, pinned and pageable, beside the driver's own synchronous copies of the same memory.
  */
 import { cuda, f32 } from 'tsamba';
-import { median } from './calls.ts';
+import { median } from '../statistics.ts';
 import { RawDriver } from './raw.ts';
 
 /** GB/s. `raw` is the driver's call, `tsamba` ours on the same memory. */

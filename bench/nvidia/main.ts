@@ -12,7 +12,8 @@
 import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
-import { type Calls, calls, median, type RawFirst, rawFirst } from './calls.ts';
+import { median } from '../statistics.ts';
+import { type Calls, calls, type RawFirst, rawFirst } from './calls.ts';
 import { copies, type Rate } from './copies.ts';
 import type { FirstKernel } from './first-kernel.ts';
 import { kernelsWorker } from './kernels-worker.ts';
@@ -70,7 +71,7 @@ function kernels(peers: Peers, rounds: number): { rows: KernelRow[]; copyGBs: nu
   const failed = outputs.tsamba.flatMap((o) => Object.entries(o.failed ?? {}));
   for (const [name, why] of new Map(failed)) console.log(`FAILED ${name}: ${why.split('\n').slice(0, 4).join('\n  ')}`);
   const specs = asked.filter((s) => failed.every(([name]) => name !== s.name));
-  const copied = outputs.cuda.flatMap((o) => median(o.copy ?? []) ?? []);
+  const copied = outputs.cuda.flatMap((o) => (o.copy === undefined ? [] : [median(o.copy)]));
   const copyGBs = copied.length === 0 ? undefined : (2 * 2 ** 30) / median(copied) / 1e6;
   const rows = specs.map((spec): KernelRow => {
     // A peer may lack a case.

@@ -1,7 +1,8 @@
 /**
  * What the NVIDIA benchmark prints, and the summaries that its record keeps.
  */
-import { type Calls, median, type RawFirst } from './calls.ts';
+import { median } from '../statistics.ts';
+import type { Calls, RawFirst } from './calls.ts';
 import type { Rate } from './copies.ts';
 import type { FirstKernel } from './first-kernel.ts';
 import type { Side } from './peers.ts';

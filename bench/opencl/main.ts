@@ -12,16 +12,13 @@ import { writeFileSync } from 'node:fs';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { SPECS } from '../nvidia/spec.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 import { HANDWRITTEN } from './handwritten.ts';
 import { type Issue, type WorkerOutput, worker } from './worker.ts';
 
 const args = process.argv.slice(2);
 
 const given = readOptions('opencl', 'node bench-opencl.mjs', args.includes('--worker') ? [] : args);
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
-}
 
 function oneProcess(number: string, cases: string, rounds: string): WorkerOutput {
   console.error(`process ${number}`);

@@ -9,6 +9,7 @@ import { Context } from '../../src/memory/context.ts';
 import { cudaDevices } from '../../src/memory/devices.ts';
 import { type Contestant, SETUPS } from '../nvidia/cases.ts';
 import { disagreement, SPECS } from '../nvidia/spec.ts';
+import { median } from '../statistics.ts';
 import { HANDWRITTEN } from './handwritten.ts';
 import { prepare, type RawLaunch } from './raw.ts';
 
@@ -52,10 +53,6 @@ export interface WorkerOutput {
   readonly hardware: string;
   readonly cases: Readonly<Record<string, CaseResult>>;
   readonly issue: Issue;
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
 }
 
 /** Sum and samples of each output. */

@@ -13,16 +13,13 @@ import { writeFileSync } from 'node:fs';
 import { cuda } from 'tsamba';
 import { commandLine, machine } from '../../test/gpu/machine.ts';
 import { readOptions } from '../options.ts';
+import { median } from '../statistics.ts';
 import { HANDWRITTEN, WGSL_SPECS } from './handwritten.ts';
 import { type CaseResult, type WorkerOutput, worker } from './worker.ts';
 
 const args = process.argv.slice(2);
 const asWorker = args[0] === '--worker';
 const given = readOptions('webgpu', 'node bench-webgpu.mjs', asWorker ? [] : args);
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
-}
 
 const [cases, rounds, scale] = [
   given.value('cases', Object.keys(HANDWRITTEN).join()),

@@ -6,6 +6,7 @@ import { cuda, f32, ndarray, type Vec } from 'tsamba';
 import { SETUPS } from '../nvidia/cases.ts';
 import type { Contestant } from '../nvidia/contestant.ts';
 import { disagreement } from '../nvidia/spec.ts';
+import { median } from '../statistics.ts';
 import { HANDWRITTEN, WGSL_SPECS } from './handwritten.ts';
 import { prepare } from './raw.ts';
 
@@ -29,10 +30,6 @@ export interface WorkerOutput {
   readonly failed: Readonly<Record<string, string>>;
   /** Microseconds. */
   readonly calls: Readonly<Record<string, number>>;
-}
-
-function median(list: readonly number[]): number {
-  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN;
 }
 
 /** Sum and samples of each output. */

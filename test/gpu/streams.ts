@@ -1,6 +1,7 @@
 /**
  * Streams of a device that works on its own: what blocks and what does not, what waits for what, and what waiting costs.
  */
+import { median } from '../../bench/statistics.ts';
 import { cuda, i32, scope, type Vec } from '../../src/index.ts';
 import { same, sameElements } from '../../testsuite/assert.ts';
 import type { GpuModule } from './suite.ts';
@@ -42,10 +43,6 @@ function took(body: () => void): number {
 
 function shorter(milliseconds: number, limit: number, what: string): void {
   same(milliseconds < limit, true, `${what} takes ${milliseconds.toFixed(2)} ms, less than ${limit}`);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 export const streamTests: GpuModule = {

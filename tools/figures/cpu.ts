@@ -1,7 +1,8 @@
 /**
  * Tables of the CPU device: kernels beside C and JavaScript, and latencies, from the newest record of `npm run bench -- cpu`.
  */
-import { type Found, fixed, geomean, listed, median, newest, short, table } from './records.ts';
+import { median } from '../../bench/statistics.ts';
+import { type Found, fixed, geomean, listed, newest, short, table } from './records.ts';
 
 interface Timing {
   readonly median: number;
@@ -39,9 +40,14 @@ function outcomesOf({ record }: Found<CpuRecord>, title: string): readonly Outco
   return record.configurations.find((one) => one.title === title)?.outcomes ?? [];
 }
 
+/** The median, where there is one. */
+function middle(list: readonly number[]): number | undefined {
+  return list.length === 0 ? undefined : median(list);
+}
+
 /** The median over the processes of Tsamba's time. */
 function time(outcomes: readonly Outcome[], kernel: string): number | undefined {
-  return median(outcomes.flatMap(({ times }) => times[kernel]?.['tsamba']?.median ?? []));
+  return middle(outcomes.flatMap(({ times }) => times[kernel]?.['tsamba']?.median ?? []));
 }
 
 /** The median over the processes of Tsamba's time divided by the peer's; of several peers the fastest. */
@@ -55,7 +61,7 @@ function ratioOf(
   kernel: string,
   peers: readonly string[],
 ): number | undefined {
-  return median(
+  return middle(
     outcomes.flatMap(({ times }) => {
       const all = times[kernel];
       const theirs = peers.flatMap((peer) => all?.[peer]?.median ?? []);

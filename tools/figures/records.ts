@@ -25,11 +25,6 @@ export function newest<T extends { readonly date: string }>(name: string, suits:
   return found;
 }
 
-/** The middle of a list; of an even number the upper one, as the benchmarks print it. */
-export function median(list: readonly number[]): number | undefined {
-  return [...list].sort((a, b) => a - b)[list.length >> 1];
-}
-
 export function geomean(list: readonly number[]): number {
   return Math.exp(list.reduce((sum, value) => sum + Math.log(value), 0) / list.length);
 }
