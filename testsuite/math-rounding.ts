@@ -3,7 +3,7 @@
  */
 import {
   cuda,
-  type f32,
+  f32,
   type f64,
   type In,
   type i8,
@@ -359,6 +359,39 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     await launch(kernel, { grid: 1, block: 1 }, y, z);
     sameElements(await read(y), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
     sameElements(await read(z), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+  },
+  'a zero with a sign beside one without': async () => {
+    const kernel = cuda.jit((y: Vec<f32>, z: Vec<f32>) => {
+      const k = cuda.grid(1);
+      y[3 * k] = f32(-0);
+      y[3 * k + 1] = f32(0);
+      y[3 * k + 2] = cuda.copysign(f32(2), f32(-0));
+      z[2 * k] = f32(0);
+      z[2 * k + 1] = f32(-0);
+      cuda.atomic.add(z, 4, f32(0));
+    });
+    const [y, z] = [cuda.toDevice(new Float32Array(6).fill(1)), cuda.toDevice(new Float32Array(5).fill(1))];
+    await launch(kernel, { grid: 2, block: 1 }, y, z);
+    sameElements(await read(y), [-0, 0, -2, -0, 0, -2]);
+    sameElements(await read(z), [0, -0, 0, -0, 1]);
+  },
+  'integers of 32 bits as f32, to nearest': async () => {
+    const kernel = cuda.jit((y: Vec<f32>, z: Vec<f32>, a: In<Vec<u32>>, b: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      y[k] = a[k];
+      z[k] = b[k];
+    });
+    // Around halves between neighbours, in each binade above 2^24.
+    const some = [24, 26, 28, 30, 31].flatMap((e) =>
+      [1, 2, 3].flatMap((m) => [-1, 0, 1].map((d) => 2 ** e + m * 2 ** (e - 24) + d)),
+    );
+    const a = Uint32Array.from([...some, 2 ** 32 - 1, 4_287_327_873, 4_287_327_871]);
+    const b = Int32Array.from(a, (v, k) => (k % 2 === 0 ? v : -v) | 0);
+    const [y, z] = [cuda.deviceArray(a.length, 'float32'), cuda.deviceArray(a.length, 'float32')];
+    await launch(kernel, { threads: a.length, block: 16 }, y, z, cuda.toDevice(a), cuda.toDevice(b));
+    sameElements(await read(y), Float32Array.from(a));
+    sameElements(await read(z), Float32Array.from(b));
   },
   'dp4a of what is known when compiling, narrow data and the same value for all threads': async () => {
     const kernel = cuda.jit((y: Vec<i32>, bytes: In<Vec<i8>>, a: In<Vec<i32>>) => {

@@ -38,6 +38,12 @@ export function checkDirected(device: BlockingDriver, d: Directed): string | und
   return wrong;
 }
 
+/** Whether there are f32 that WGSL lets be zero. */
+export function hasDenormals({ arrays, expected }: Directed): boolean {
+  const isOne = (v: unknown): boolean => typeof v === 'number' && v !== 0 && Math.abs(v) < 2 ** -126;
+  return arrays.some(({ name, data }) => [...data, ...(expected.get(name) ?? [])].some(isOne));
+}
+
 /** The distance of two floats in units of the last place. */
 function ulps(a: number, b: number, single: boolean): number {
   if (Object.is(a, b) || (Number.isNaN(a) && Number.isNaN(b))) return 0;

@@ -1,15 +1,18 @@
 /**
- * Random programs on WebGPU, by Dawn: on SwiftShader where a browser has brought that, which rounds and orders as the evaluator does. What WebGPU has not, f64 and atomic operations of 64 bits, is
+ * Each operation and random programs on WebGPU, by Dawn: on SwiftShader where a browser has brought that, which rounds and orders as the evaluator does. What WebGPU has not, f64 and atomic operations of 64 bits, is
  * replaced or refused. Skipped where there is no adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`.
  *
  * Longer runs: `npm run fuzz -- --devices webgpu --programs 500`.
  */
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
 import { isRequired, isThorough } from '../../src/required.testing.ts';
+import { lackingIn, WEBGPU_LACKS } from '../support/lacking.ts';
 import { preferSwiftShader } from '../support/webgpu.ts';
 import { check, openDevice } from './devices.ts';
+import { directed } from './directed.ts';
+import { checkDirected, hasDenormals } from './directed-run.ts';
 import { generate } from './generate.ts';
 import { printProgram } from './print.ts';
 import { inSingles } from './singles.ts';
@@ -30,8 +33,27 @@ function openGpu(): BlockingDriver | undefined {
 
 const gpu = whyNoGpu() === undefined || isRequired('webgpu') ? openGpu() : undefined;
 
-describe.skipIf(gpu === undefined)('random programs on WebGPU', () => {
-  it('do the same as in the evaluator', { timeout: 400_000 }, () => {
+describe.skipIf(gpu === undefined)('on WebGPU', () => {
+  afterAll(() => gpu?.close());
+
+  it('operations one by one are right', { timeout: 400_000 }, () => {
+    const wrong: string[] = [];
+    let run = 0;
+    for (const d of directed()) {
+      if (hasDenormals(d)) continue;
+      try {
+        const what = checkDirected(gpu as BlockingDriver, d);
+        if (what !== undefined) wrong.push(`${d.key}: ${what}`);
+        run++;
+      } catch (error) {
+        if (lackingIn(error, WEBGPU_LACKS) === undefined) throw error;
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(run).toBeGreaterThan(350);
+  });
+
+  it('random programs do the same as in the evaluator', { timeout: 400_000 }, () => {
     const devices = new Map([['webgpu', gpu as BlockingDriver]]);
     let run = 0;
     for (let seed = 1; seed <= PROGRAMS; seed++) {
@@ -44,7 +66,6 @@ describe.skipIf(gpu === undefined)('random programs on WebGPU', () => {
         if (!(error instanceof Discarded)) throw error;
       }
     }
-    gpu?.close();
     expect(run).toBeGreaterThan(PROGRAMS / 2);
   });
 });

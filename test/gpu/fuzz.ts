@@ -9,7 +9,7 @@ import { cudaDevices } from '../../src/memory/devices.ts';
 import { checkApi } from '../fuzz/api.ts';
 import { check, type Failure } from '../fuzz/devices.ts';
 import { type Directed, directed } from '../fuzz/directed.ts';
-import { checkDirected } from '../fuzz/directed-run.ts';
+import { checkDirected, hasDenormals } from '../fuzz/directed-run.ts';
 import { generate } from '../fuzz/generate.ts';
 import { show } from '../fuzz/memory.ts';
 import { runParallel } from '../fuzz/parallel.ts';
@@ -88,12 +88,6 @@ function runDirected(some: readonly Directed[], lacks: readonly string[]): void 
   }
   if (lacking.length === some.length) skip(lacking[0] ?? '');
   conclude(wrong, some.length);
-}
-
-/** Whether there are f32 that WGSL lets be zero. */
-function hasDenormals({ arrays, expected }: Directed): boolean {
-  const isOne = (v: unknown): boolean => typeof v === 'number' && v !== 0 && Math.abs(v) < 2 ** -126;
-  return arrays.some(({ name, data }) => [...data, ...(expected.get(name) ?? [])].some(isOne));
 }
 
 function programTests(

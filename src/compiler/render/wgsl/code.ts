@@ -137,7 +137,9 @@ function float(g: Gen, x: number): string {
   if (Number.isInteger(x) && Math.abs(x) < 2 ** 24 && !Object.is(x, -0)) return x < 0 ? `(${x}.0f)` : `${x}.0f`;
   scratch.setFloat32(0, x);
   const bits = `0x${scratch.getUint32(0).toString(16).padStart(8, '0')}u`;
-  return `bitcast<f32>(${Number.isFinite(Math.fround(x)) ? bits : `(${bits} | ${nothing(g)})`})`;
+  // Infinities and NaNs are no constants of WGSL's. A constant -0 is one for Tint with a 0 of the same module: both get the sign that comes first.
+  const isHidden = !Number.isFinite(Math.fround(x)) || Object.is(Math.fround(x), -0);
+  return `bitcast<f32>(${isHidden ? `(${bits} | ${nothing(g)})` : bits})`;
 }
 
 export const NOTHING = 'var<private> nothing: u32;';

@@ -18,7 +18,10 @@ export function convert(g: Gen, from: ValueType, to: ElemType, x: string): strin
   if (from === to) return x;
   if (from === 'f32') return fromFloat(g, to, x);
   if (to === 'bool') return isWide(from) ? `any(${x} != vec2<u32>())` : `(${x} != ${from === 'i32' ? '0i' : '0u'})`;
-  if (to === 'f32') return isWide(from) ? call(wide(g, `f32_of_${from}`), x) : `f32(${x})`;
+  if (to === 'f32') {
+    if (isWide(from)) return call(wide(g, `f32_of_${from}`), x);
+    return from === 'u32' && g.options.onProcessor ? call(fromU32(g), x) : `f32(${x})`;
+  }
   return betweenIntegers(from, to, x);
 }
 
@@ -40,6 +43,12 @@ function fromFloat(g: Gen, to: ElemType, x: string): string {
       return `clamp(${call(toI32(g), x)}, ${range[0]}, ${range[1]})`;
     }
   }
+}
+
+/** To nearest, which WGSL does not ask for: SwiftShader rounds the lower 31 bits before it adds the highest one. Both halves are exact here, so that their sum alone is rounded. */
+function fromU32(g: Gen): string {
+  const text = 'fn f32_of_u32(a: u32) -> f32 { return f32(a & 0xffff0000u) + f32(a & 0xffffu); }';
+  return define(g, 'f32_of_u32', text);
 }
 
 /** Truncated, saturated, NaN as 0. */

@@ -118,7 +118,7 @@ const WIDE: Readonly<Record<WideName, Helper>> = {
   /** To nearest, ties to even: the top 24 bits, and whether anything is behind them. */
   f32_of_u64: {
     needs: ['shl_64', 'shr_u64'],
-    text: `fn f32_of_u64(a: ${W}) -> f32 { if (a.y == 0u) { return f32(a.x); } let zeros = countLeadingZeros(a.y); let top = shl_64(a, zeros); let m = top.y >> 8u; let rest = (top.y & 0xffu) | u32(top.x != 0u); let half = (top.y >> 7u) & 1u; let odd = u32(((top.y & 0x7fu) | u32(top.x != 0u)) != 0u); let up = half & (odd | (m & 1u)) & u32(rest != 0u); return bitcast<f32>(((190u - zeros) << 23u) + (m & 0x7fffffu) + up); }`,
+    text: `fn f32_of_u64(a: ${W}) -> f32 { if (a.y == 0u) { return f32(a.x & 0xffff0000u) + f32(a.x & 0xffffu); } let zeros = countLeadingZeros(a.y); let top = shl_64(a, zeros); let m = top.y >> 8u; let rest = (top.y & 0xffu) | u32(top.x != 0u); let half = (top.y >> 7u) & 1u; let odd = u32(((top.y & 0x7fu) | u32(top.x != 0u)) != 0u); let up = half & (odd | (m & 1u)) & u32(rest != 0u); return bitcast<f32>(((190u - zeros) << 23u) + (m & 0x7fffffu) + up); }`,
   },
   f32_of_i64: {
     needs: ['f32_of_u64', 'abs_i64'],
