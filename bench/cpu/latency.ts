@@ -1,7 +1,7 @@
 /**
  * Latencies of the CPU device: the first kernel of a process, later ones, an empty launch; and how fast memory is copied.
  */
-import { cuda, f32, type Vec } from 'tsamba';
+import { cuda, f32, type In, type Vec } from 'tsamba';
 import { median } from '../statistics.ts';
 
 export interface Latency {
@@ -11,6 +11,8 @@ export interface Latency {
   readonly warmKernel: number;
   /** Median of the last of many kernels, when the engine has compiled the compiler. Milliseconds. */
   readonly hotKernel: number;
+  /** The same of kernels of one line. */
+  readonly hotSmall: number;
   /** Microseconds. */
   readonly emptyLaunch: number;
   /** `deviceArray` and `dispose` of 4 KB. Microseconds. */
@@ -44,6 +46,19 @@ export function latency(): Latency {
   }
   const [warmKernel, hotKernel] = [median(times.slice(10, 40)), median(times.slice(-100))];
 
+  const small: number[] = [];
+  for (let k = 0; k < 1000; k++) {
+    const offset = 1 + k;
+    const next = cuda.jit((a: number, x: In<Vec<f32>>, y: Vec<f32>) => {
+      const i = cuda.grid(1);
+      if (i < y.length) y[i] = a * x[i] + y[i] + offset;
+    });
+    const began = performance.now();
+    next.launch({ grid: 4, block: 256 }, 2, d, d);
+    small.push(performance.now() - began);
+  }
+  const hotSmall = median(small.slice(-100));
+
   const nothing = cuda.jit((_a: Vec<f32>, _b: Vec<f32>, _c: Vec<f32>, k: number) => {
     if (f32(k) > 1e30) return;
   });
@@ -62,7 +77,7 @@ export function latency(): Latency {
     frees.push((performance.now() - began) / 10);
   }
   frees.sort((a, b) => a - b);
-  return { firstKernel, warmKernel, hotKernel, emptyLaunch: launches[4], allocateAndFree: frees[2] };
+  return { firstKernel, warmKernel, hotKernel, hotSmall, emptyLaunch: launches[4], allocateAndFree: frees[2] };
 }
 
 /** Bytes read and written a second by a copy of 64 MiB, in GB/s: `TypedArray.set`, and a plain loop. */

@@ -139,7 +139,7 @@ export function printLatencies(outcomes: readonly Outcome[]): void {
   if (l.length === 0) return;
   const of = (value: (x: (typeof l)[number]) => number, digits: number): string => median(l.map(value)).toFixed(digits);
   console.log(
-    `first kernel ${of((x) => x.firstKernel, 1)} ms (worst ${Math.max(...l.map((x) => x.firstKernel)).toFixed(1)}); the 11th to 40th ${of((x) => x.warmKernel, 2)} ms, with a hot compiler ${of((x) => x.hotKernel, 2)} ms; empty launch ${of((x) => x.emptyLaunch, 3)} µs; deviceArray + dispose ${of((x) => x.allocateAndFree, 2)} µs`,
+    `first kernel ${of((x) => x.firstKernel, 1)} ms (worst ${Math.max(...l.map((x) => x.firstKernel)).toFixed(1)}); the 11th to 40th ${of((x) => x.warmKernel, 2)} ms, with a hot compiler ${of((x) => x.hotKernel, 2)} ms, one of one line ${of((x) => x.hotSmall, 2)} ms; empty launch ${of((x) => x.emptyLaunch, 3)} µs; deviceArray + dispose ${of((x) => x.allocateAndFree, 2)} µs`,
   );
   const copies = outcomes.flatMap((o) => o.copy ?? []);
   console.log(

@@ -12,6 +12,7 @@ interface Latency {
   readonly firstKernel: number;
   readonly warmKernel: number;
   readonly hotKernel: number;
+  readonly hotSmall?: number;
   readonly emptyLaunch: number;
   readonly allocateAndFree: number;
 }
@@ -139,7 +140,10 @@ export function cpuLatencies(): string {
   const rows = [
     row('first kernel of a process', 'ms', 1, (l) => l.firstKernel),
     row('the 11th to 40th kernel, each', 'ms', 1, (l) => l.warmKernel),
-    row('a kernel, with a hot compiler', 'ms', 1, (l) => l.hotKernel),
+    row('a kernel with a loop, with a hot compiler', 'ms', 1, (l) => l.hotKernel),
+    ...(list.some((l) => l.hotSmall === undefined)
+      ? []
+      : [row('a kernel of one line, with a hot compiler', 'ms', 2, (l) => l.hotSmall ?? Number.NaN)]),
     row('empty launch', 'µs', 2, (l) => l.emptyLaunch),
     row('`deviceArray` and `dispose` of 4 KB', 'µs', 1, (l) => l.allocateAndFree),
   ];
