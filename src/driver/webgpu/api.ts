@@ -136,7 +136,9 @@ export function whyNoGpu(): string | undefined {
     packagePath('webgpu');
     return undefined;
   } catch {
-    return 'there is no navigator.gpu, and the package "webgpu" is not installed: npm install webgpu';
+    return 'Deno' in globalThis
+      ? 'there is no navigator.gpu: this version of Deno has it with the flag --unstable-webgpu (deno run --unstable-webgpu …)'
+      : 'there is no navigator.gpu, and the package "webgpu" is not installed: npm install webgpu';
   }
 }
 

@@ -4,10 +4,14 @@
 import type { HardwareInfo } from '../driver.ts';
 import type { GpuInfo } from './api.ts';
 
+/** By name; by number of the PCI bus, which Deno gives. */
 const VENDORS: Readonly<Record<string, HardwareInfo['vendor']>> = {
   nvidia: 'nvidia',
   amd: 'amd',
   intel: 'intel',
+  4318: 'nvidia',
+  4098: 'amd',
+  32902: 'intel',
 };
 
 /** Whether an adapter is a processor or a GPU, and who made that. */

@@ -9,6 +9,7 @@ import { WebGpuDriver } from './device.ts';
 import { hardwareOf } from './hardware.ts';
 import { wgslCode } from './offline.ts';
 import { openWaiting } from './own-thread.ts';
+import { loopsCutBy, mayCutLoops } from './rounds.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
 const LIMITS: readonly (keyof GpuLimits)[] = [
@@ -37,7 +38,12 @@ export const webgpuProvider: DriverProvider = {
     return reason === undefined ? { count: 1 } : { count: 0, reason };
   },
   open: openWebGpu,
-  openNow: () => openWaiting(LIMITS, FEATURES, (device) => infoOf(device.info, device, true), noAdapter),
+  openNow: () =>
+    openWaiting(LIMITS, FEATURES, {
+      describe: (device) => infoOf(device.info, device, true),
+      fault: (device) => faultOf(device, device.info),
+      none: noAdapter,
+    }),
 };
 
 function noAdapter(): NotSupportedError {
@@ -55,7 +61,17 @@ async function openWebGpu(): Promise<WebGpuDriver> {
   const limits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const options = { requiredFeatures: features, requiredLimits: limits };
   const device = await refusedBy('requestDevice', adapter.requestDevice(options));
+  const fault = await faultOf(device, adapter.info);
+  if (fault !== undefined) {
+    device.destroy();
+    throw fault;
+  }
   return new WebGpuDriver(device, infoOf(adapter.info, device, false));
+}
+
+/** Why kernels must not run on the device; undefined where nothing has to be asked. */
+function faultOf(device: GpuDevice, info: GpuInfo = {}): PromiseLike<NotSupportedError | undefined> | undefined {
+  return mayCutLoops(info) ? loopsCutBy(device, nameOf(info)) : undefined;
 }
 
 /** What WebGPU gives; what it rejects with, as an error of ours. */
@@ -72,11 +88,14 @@ async function refusedBy<T>(call: string, answer: Promise<T>): Promise<T> {
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */
 const BUFFERS = 4;
 
+function nameOf({ description, device, vendor, architecture }: GpuInfo): string {
+  return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+}
+
 function infoOf(info: GpuInfo = {}, { limits }: GpuDevice, hostCanWait: boolean): DeviceInfo {
-  const name = info.description || info.device || [info.vendor, info.architecture].filter(Boolean).join(' ') || 'GPU';
   return {
     kind: 'webgpu',
-    name: `${name} (WebGPU)`,
+    name: `${nameOf(info)} (WebGPU)`,
     index: 0,
     limits: {
       maxThreadsPerBlock: limits.maxComputeInvocationsPerWorkgroup,

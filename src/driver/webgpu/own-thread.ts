@@ -8,15 +8,29 @@ import { dawnPath, type GpuLimits } from './api.ts';
 import { RemoteDevice } from './remote.ts';
 import { WaitingWebGpuDriver } from './waiting.ts';
 
-/** Opens it. Undefined where there are no threads; throws what `none` gives where there is no adapter. */
+/** What is made of a device. */
+export interface Opening {
+  describe(device: RemoteDevice): DeviceInfo;
+  /** Why it must not be used; undefined where nothing has to be asked. */
+  fault(device: RemoteDevice): PromiseLike<Error | undefined> | undefined;
+  /** What is thrown where there is no adapter. */
+  none(): Error;
+}
+
+/** Opens it. Undefined where there are no threads; throws where there is no adapter, or one that must not be used. */
 export function openWaiting(
   limits: readonly (keyof GpuLimits)[],
   features: readonly string[],
-  describe: (device: RemoteDevice) => DeviceInfo,
-  none: () => Error,
+  { describe, fault, none }: Opening,
 ): WaitingWebGpuDriver | undefined {
   if (findNodeModule('node:worker_threads') === undefined || whyNoThreads() !== undefined) return undefined;
   const device = RemoteDevice.open({ path: dawnPath(), limits, features });
   if (device === undefined) throw none();
+  const asked = fault(device);
+  const found = asked && device.waitFor(asked);
+  if (found !== undefined) {
+    device.destroy();
+    throw found;
+  }
   return new WaitingWebGpuDriver(device, describe(device));
 }

@@ -5,6 +5,8 @@
  * sleeps: Dawn's answers come by its event loop.
  */
 
+import type { GpuInfo } from './api.ts';
+
 /** Int32 slots of the box: whether there is a letter, its bytes, whether more wait for the box to be empty, and whether the other thread sleeps until there is a letter. */
 export const BOX: {
   readonly full: number;
@@ -36,7 +38,7 @@ export interface RemoteAnswer {
   readonly message?: string | null;
   /** Of opening: undefined where there is no adapter. */
   readonly opened?: {
-    readonly info: Readonly<Record<string, string>>;
+    readonly info: GpuInfo;
     readonly limits: Readonly<Record<string, number>>;
     readonly features: readonly string[];
   };
@@ -118,16 +120,16 @@ const does = {
   close: () => { device.destroy(); end(); },
 };
 const open = async () => {
-  gpu = globalThis.navigator?.gpu ?? load(data.path).create([]);
+  gpu = data.path === undefined ? globalThis.navigator.gpu : load(data.path).create([]);
   adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return answer(0);
   const requiredLimits = Object.fromEntries(data.limits.map((name) => [name, adapter.limits[name]]));
   const requiredFeatures = data.features.filter((name) => adapter.features.has(name));
   device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
   device.lost.then(({ reason, message }) => answer(-1, { lost: { reason: cut(reason), message: cut(message) } }));
-  const { vendor, device: model, architecture, description } = adapter.info ?? {};
+  const { vendor, device: model, architecture, description, isFallbackAdapter } = adapter.info ?? {};
   const limits = Object.fromEntries(data.limits.map((name) => [name, device.limits[name]]));
-  answer(0, { opened: { info: { vendor, device: model, architecture, description }, limits, features: requiredFeatures } });
+  answer(0, { opened: { info: { vendor, device: model, architecture, description, isFallbackAdapter }, limits, features: requiredFeatures } });
 };
 const receive = (requests) => {
   for (const [name, ...args] of requests) {

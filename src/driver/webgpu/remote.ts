@@ -273,21 +273,7 @@ export class RemoteDevice implements GpuDevice {
   static open(data: Omit<RemoteData, 'box'>): RemoteDevice | undefined {
     const line = new Line(data);
     const device = new RemoteDevice(line);
-    const asked = line.ask(0);
-    let settled = false;
-    let failure: unknown;
-    asked.then(
-      ({ opened }) => {
-        device.#opened = opened;
-        settled = true;
-      },
-      (error) => {
-        failure = error;
-        settled = true;
-      },
-    );
-    line.wait(() => settled);
-    if (failure !== undefined) throw failure;
+    device.#opened = device.waitFor(line.ask(0)).opened;
     return device.#opened === undefined ? undefined : device;
   }
 
@@ -306,6 +292,23 @@ export class RemoteDevice implements GpuDevice {
   /** Sleeps until something is the case that answers bring about, or the device is lost. */
   wait(until: () => boolean): void {
     this.#line.wait(until);
+  }
+
+  /** Sleeps until there is an answer. Throws what it fails with. */
+  waitFor<T>(asked: PromiseLike<T>): T {
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    asked.then(
+      (value) => {
+        outcome = { value };
+      },
+      (error) => {
+        outcome = { error };
+      },
+    );
+    this.#line.wait(() => outcome !== undefined);
+    const settled = outcome as unknown as { readonly value: T } | { readonly error: unknown };
+    if ('error' in settled) throw settled.error;
+    return settled.value;
   }
 
   /** Hears what has been answered by now. */
