@@ -36,6 +36,7 @@ const LONG = [
   'test/webgpu-waiting.test.ts',
   'test/conformance-chromium.test.ts',
   'test/conformance-firefox.test.ts',
+  'test/conformance-deno.test.ts',
   'test/pages.test.ts',
   'test/pages-told.test.ts',
   'test/pages-library.test.ts',

@@ -137,7 +137,7 @@ export function whyNoGpu(): string | undefined {
     return undefined;
   } catch {
     return 'Deno' in globalThis
-      ? 'there is no navigator.gpu: this version of Deno has it with the flag --unstable-webgpu (deno run --unstable-webgpu …)'
+      ? 'there is no navigator.gpu: older versions of Deno have it with the flag --unstable-webgpu (deno run --unstable-webgpu …), or npm install webgpu'
       : 'there is no navigator.gpu, and the package "webgpu" is not installed: npm install webgpu';
   }
 }
