@@ -19,17 +19,23 @@ const ALL: boolean = isRequired('deno-all');
 const LLVMPIPE = '/usr/share/vulkan/icd.d/lvp_icd.x86_64.json';
 
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-deno-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const alone = mkdtempSync(join(tmpdir(), 'tsamba-deno-alone-'));
+afterAll(() => {
+  for (const each of [folder, alone]) rmSync(each, { recursive: true, force: true });
+});
 mkdirSync(join(folder, 'node_modules'));
 symlinkSync(join(import.meta.dirname, '..'), join(folder, 'node_modules/tsamba'));
 
 const deno = findDeno();
 
 /** Runs a program in Deno, with the package as it is built, and gives what it prints. */
-async function run(program: string, env?: Readonly<Record<string, string>>): Promise<string> {
+async function run(
+  program: string,
+  { env, flags }: { readonly env?: Readonly<Record<string, string>>; readonly flags?: readonly string[] } = {},
+): Promise<string> {
   const file = join(folder, 'program.ts');
   writeFileSync(file, program);
-  const { output, status } = await runDeno(deno as string, [file], env && { env });
+  const { output, status } = await runDeno(deno as string, [file], { env, flags });
   if (status !== 0) throw new Error(`Deno ended with ${status}: ${output}`);
   return output;
 }
@@ -86,6 +92,28 @@ describe.skipIf(why !== undefined && !isRequired('deno'))('WebGPU in Deno', () =
     expect(await run(`${HIDDEN}\n${KERNEL}\n${program}`)).toContain('got 2,4,6');
   });
 
+  it.each([WAITED, AWAITED])('needs no permission', async (program) => {
+    expect(await run(`${KERNEL}\n${program}`, { flags: ['--no-prompt'] })).toContain('got 2,4,6');
+  });
+
+  dawn.each(["await cuda.open('webgpu');", "cuda.selectDevice('webgpu');"])(
+    'says which permission the package webgpu needs: %s',
+    async (open) => {
+      const program = `${HIDDEN}
+import { cuda } from 'tsamba';
+try { ${open} } catch ({ code, message }) { console.log(code, message); }`;
+      const output = await run(program, { flags: ['--no-prompt', '--allow-read', '--allow-env'] });
+      expect(output).toMatch(/E_NO_DEVICE there is no WebGPU device: .* --allow-ffi/);
+    },
+  );
+
+  it('names the flag where Deno has none of its own, and nothing is installed', async () => {
+    // A bundle in a folder of its own finds no package.
+    const bundle = await bundleForDeno(join(import.meta.dirname, 'support/deno-missing.ts'), alone);
+    const { output } = await runDeno(deno as string, [bundle]);
+    expect(output).toMatch(/E_NO_DEVICE .*there is no navigator.gpu: .*--unstable-webgpu.* or npm install webgpu/);
+  });
+
   it.skipIf(!existsSync(LLVMPIPE)).each(["await cuda.open('webgpu');", "cuda.selectDevice('webgpu');"])(
     'is refused on llvmpipe, which leaves loops early: %s',
     async (open) => {
@@ -93,7 +121,7 @@ describe.skipIf(why !== undefined && !isRequired('deno'))('WebGPU in Deno', () =
 try { ${open} } catch ({ code, message }) { console.log(code, message); }
 cuda.selectDevice('cpu');
 console.log('then', cuda.currentDevice().kind);`;
-      const output = await run(program, { VK_ICD_FILENAMES: LLVMPIPE });
+      const output = await run(program, { env: { VK_ICD_FILENAMES: LLVMPIPE } });
       expect(output).toMatch(
         /E_NO_DEVICE there is no WebGPU device that computes right: llvmpipe .* after 65,535 rounds/,
       );

@@ -56,17 +56,22 @@ export async function bundleForDeno(program: string, folder: string): Promise<st
   return outfile;
 }
 
-/** Runs a file in Deno; gives what it printed and how it ended. Ends it when it prints nothing for `patience` milliseconds. */
+export interface RunOptions {
+  /** Permissions. */
+  readonly flags?: readonly string[] | undefined;
+  /** Milliseconds after which a program that prints nothing is ended. */
+  readonly patience?: number;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Runs a file in Deno; gives what it printed and how it ended. */
 export async function runDeno(
   deno: string,
   args: readonly string[],
-  {
-    patience = 120_000,
-    env = {},
-  }: { readonly patience?: number; readonly env?: Readonly<Record<string, string>> } = {},
+  { patience = 120_000, env = {} }: RunOptions = {},
 ): Promise<{ readonly output: string; readonly status: number | string }> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_|TSAMBA_|npm_)/.test(name));
-  const child = spawn(deno, ['run', '-A', '--node-modules-dir=manual', '--no-check', ...args], {
+  const child = spawn(deno, ['run', ...flags, '--node-modules-dir=manual', '--no-check', ...args], {
     cwd: REPOSITORY,
     env: { ...Object.fromEntries(inherited), NO_COLOR: '1', TSAMBA_WARN_IMPLICIT_COPY: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -43,6 +43,7 @@ export const webgpuProvider: DriverProvider = {
       describe: (device) => infoOf(device.info, device, true),
       fault: (device) => faultOf(device, device.info),
       none: noAdapter,
+      refused: (cause) => refusal('opening it', cause),
     }),
 };
 
@@ -54,7 +55,7 @@ function noAdapter(): NotSupportedError {
 }
 
 async function openWebGpu(): Promise<WebGpuDriver> {
-  const gpu = await findGpu();
+  const gpu = await refusedBy('loading it', findGpu());
   const adapter = await refusedBy('requestAdapter', gpu.requestAdapter({ powerPreference: 'high-performance' }));
   if (adapter === null) throw noAdapter();
   const features = FEATURES.filter((name) => adapter.features.has(name));
@@ -79,10 +80,14 @@ async function refusedBy<T>(call: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const text = `there is no WebGPU device: ${call} failed: ${why}; try again later, or cuda.selectDevice('cpu') runs without one`;
-    throw new NotSupportedError('E_NO_DEVICE', text, { cause });
+    throw refusal(call, cause);
   }
+}
+
+function refusal(call: string, cause: unknown): NotSupportedError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const text = `there is no WebGPU device: ${call} failed: ${why}; try again later, or cuda.selectDevice('cpu') runs without one`;
+  return new NotSupportedError('E_NO_DEVICE', text, { cause });
 }
 
 /** Buffers that a device is said to have memory for: WebGPU does not tell. */

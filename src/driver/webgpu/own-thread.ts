@@ -15,16 +15,23 @@ export interface Opening {
   fault(device: RemoteDevice): PromiseLike<Error | undefined> | undefined;
   /** What is thrown where there is no adapter. */
   none(): Error;
+  /** What is thrown where it cannot be opened. */
+  refused(cause: unknown): Error;
 }
 
 /** Opens it. Undefined where there are no threads; throws where there is no adapter, or one that must not be used. */
 export function openWaiting(
   limits: readonly (keyof GpuLimits)[],
   features: readonly string[],
-  { describe, fault, none }: Opening,
+  { describe, fault, none, refused }: Opening,
 ): WaitingWebGpuDriver | undefined {
   if (findNodeModule('node:worker_threads') === undefined || whyNoThreads() !== undefined) return undefined;
-  const device = RemoteDevice.open({ path: dawnPath(), limits, features });
+  let device: RemoteDevice | undefined;
+  try {
+    device = RemoteDevice.open({ path: dawnPath(), limits, features });
+  } catch (cause) {
+    throw refused(cause);
+  }
   if (device === undefined) throw none();
   const asked = fault(device);
   const found = asked && device.waitFor(asked);
