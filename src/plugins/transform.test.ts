@@ -1,6 +1,7 @@
-import type { Plugin as EsbuildPlugin } from 'esbuild';
+import { type Plugin as EsbuildPlugin, transform } from 'esbuild';
 import type { Rollup, Plugin as VitePlugin } from 'vite';
 import { expect, it } from 'vitest';
+import { captureFunction } from '../compiler/frontend/capture.ts';
 import esbuild from './esbuild.ts';
 import { identity, readMap } from './mappings.ts';
 import rollup from './rollup.ts';
@@ -32,6 +33,27 @@ it('finds the kernel that a factory gives, not the factory', () => {
   expect(found(`${HEAD}const make = (k) => { const inner = (y) => { y[0] = k; }; return cuda.jit(inner); };`)).toEqual([
     'inner(k)',
   ]);
+});
+
+it.each([
+  '({ device, gain }) => (y) => { y[device] = gain + own; }',
+  '({ device, gain }) => { return function (y) { y[device] = gain + own; }; }',
+  '({ device, gain }) => { const step = (y) => { y[device] = gain + own; }; return step; }',
+  '({ device, gain }) => { function step(y) { y[device] = gain + own; } return step; }',
+  'function (given) { var device = given.device, gain = given.gain; return function (y) { y[device] = gain + own; }; }',
+])('leaves a factory with captures what it is, minified or not: %s', async (factory) => {
+  const result = made(
+    `${HEAD}const own = 5;\nmodule.kernel = cuda.jit(${factory}, { captures: { device: 3, gain: 4 } });`,
+  );
+  expect(result?.functions).toHaveLength(1);
+  for (const minify of [false, true]) {
+    const { code } = await transform(result?.code ?? '', { minify, format: 'cjs', platform: 'node' });
+    const module = {} as { readonly kernel: ReturnType<typeof captureFunction> };
+    new Function('require', 'module', code)(() => ({ cuda: { jit: captureFunction } }), module);
+    expect(module.kernel.node.params).toHaveLength(1);
+    const values = ['device', 'gain', 'own'].map((name) => module.kernel.captures.get(name));
+    expect(values).toEqual([3, 4, 5].map((value) => ({ found: true, value })));
+  }
 });
 
 it('of a module without kernels takes what is exported, computes and needs something of the module', () => {

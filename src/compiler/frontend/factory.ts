@@ -68,8 +68,17 @@ function returnsFunction(node: FunctionNode): boolean {
   );
 }
 
-function isFunctionNode(node: Node | null | undefined): boolean {
+function isFunctionNode(of: Node | null | undefined): boolean {
+  const node = keptIn(of as AnyNode | null | undefined);
   return node?.type === 'ArrowFunctionExpression' || node?.type === 'FunctionExpression';
+}
+
+/** What a build plugin wraps: `keep(function, name, text, map, names)` gives the function. */
+function keptIn(node: AnyNode | null | undefined): AnyNode | null | undefined {
+  if (node?.type !== 'CallExpression' || node.callee.type !== 'Identifier') return node;
+  const [fn, name, , , names] = node.arguments as AnyNode[];
+  const isKept = names?.type === 'ObjectExpression' && (name?.type === 'Literal' || name?.type === 'TemplateLiteral');
+  return isKept ? fn : node;
 }
 
 /** Every key that the parameter takes must be among the captures: a misspelt one would otherwise just be undefined. */
