@@ -5,7 +5,7 @@
  * How blocks are run is the device's affair (`Running`); what host arrays and signals of the user have to do with it is `kernel/`'s.
  */
 import type { DriverError } from '../errors.ts';
-import { onNextTurn } from '../host/index.ts';
+import { onNextTurn } from '../host/turns.ts';
 import type { LaunchArgs, LaunchShape, PendingLaunch } from './driver.ts';
 import type { LaunchHost } from './host-memory.ts';
 import { Interruption } from './interrupts.ts';

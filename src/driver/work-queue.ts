@@ -6,7 +6,7 @@
  * the queue on the spot. What a piece does, and to whom it tells how it ended, is its own affair.
  */
 import { DriverError } from '../errors.ts';
-import { onNextTurn, type Turn } from '../host/index.ts';
+import { after, onNextTurn } from '../host/turns.ts';
 import { Interruption } from './interrupts.ts';
 
 /** A piece of work. What goes wrong in it is its own affair: nothing is thrown but an `Interruption` of `finish`, after which it goes on. */
@@ -30,8 +30,8 @@ export class WorkQueue {
   #enqueued = 0;
   #done = 0;
   #running = false;
-  #immediate: Turn | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  /** Whether the event loop will have a look. */
+  #scheduled = false;
   /** When the first piece became the first. */
   #since = 0;
 
@@ -113,15 +113,15 @@ export class WorkQueue {
 
   #schedule(): void {
     const [first] = this.#work;
-    if (first === undefined || this.#immediate !== undefined || this.#timer !== undefined) return;
+    if (first === undefined || this.#scheduled) return;
+    this.#scheduled = true;
     const waited = performance.now() - this.#since;
     const look = (): void => {
-      this.#immediate = undefined;
-      this.#timer = undefined;
+      this.#scheduled = false;
       if (!this.#running) this.#pass();
       this.#schedule();
     };
-    if (first.eager === true || waited < EAGER) this.#immediate = onNextTurn(look);
-    else this.#timer = setTimeout(look, Math.min(Math.max(waited * PART, 1), LONGEST));
+    if (first.eager === true || waited < EAGER) onNextTurn(look);
+    else after(Math.min(Math.max(waited * PART, 1), LONGEST), look);
   }
 }

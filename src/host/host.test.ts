@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as host from './index.ts';
+import { onIdleTurn, onNextTurn } from './turns.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -15,7 +16,7 @@ describe('the host', () => {
       host.processId(),
       host.workingFolder(),
       host.interruptHandlers(),
-      host.onIdleTurn(() => expect.unreachable()),
+      onIdleTurn(() => expect.unreachable()),
     ];
     host.warn('a', { type: 'W', code: 'C' });
     host.print('a');
@@ -52,7 +53,7 @@ describe('the host', () => {
     if (!has) vi.stubGlobal('setImmediate', undefined);
     const order: string[] = [];
     await new Promise<void>((resolve) => {
-      host.onNextTurn(() => resolve(void order.push('turn')));
+      onNextTurn(() => resolve(void order.push('turn')));
       queueMicrotask(() => order.push('microtask'));
     });
     expect(order).toEqual(['microtask', 'turn']);

@@ -1,6 +1,6 @@
 /**
- * What a JavaScript runtime has beside the language, and not every runtime has: modules of Node.js, the process, warnings, turns of the
- * event loop. All that the library asks of it, it asks here; `npm run check` refuses the globals of Node.js elsewhere.
+ * What a JavaScript runtime has beside the language, and not every runtime has: modules of Node.js, the process, warnings; turns of the
+ * event loop are in `turns.ts`. All that the library asks of it, it asks here; `npm run check` refuses the globals of Node.js elsewhere.
  *
  * Nothing is imported from Node.js, and nothing is touched when this is loaded: a bundler for pages would fail on the one, and so would a
  * runtime that lacks something on the other. Each function looks for what it needs when it is called. In pages there is nothing to find.
@@ -118,19 +118,6 @@ export function markFailed(): void {
 /** Has a function called with the exit code when the process, or this worker thread, ends; never where nothing tells. */
 export function atExit(listener: (code: number) => void): void {
   globalThis.process?.on?.('exit', listener);
-}
-
-/** What `onNextTurn` gives. */
-export type Turn = NodeJS.Immediate | NodeJS.Timeout;
-
-/** Calls a function in the next turn of the event loop, which in pages takes some milliseconds to come. */
-export function onNextTurn(body: () => void): Turn {
-  return typeof setImmediate === 'function' ? setImmediate(body) : setTimeout(body, 0);
-}
-
-/** As `onNextTurn`, but the process does not stay for it. Undefined, and nothing is called, where no process ends by itself. */
-export function onIdleTurn(body: () => void): NodeJS.Immediate | undefined {
-  return typeof setImmediate === 'function' ? setImmediate(body).unref() : undefined;
 }
 
 /** How many handlers the program has for SIGINT. */

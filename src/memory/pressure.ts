@@ -6,7 +6,7 @@
  * collection, one is run between two turns of the event loop, after which finalisers give the memory back. Never inside synchronous
  * code: no finaliser could run there. Programs that dispose what they make stay below the threshold and pay a comparison.
  */
-import { onIdleTurn } from '../host/index.ts';
+import { onIdleTurn } from '../host/turns.ts';
 import { collectGarbage } from './collect.ts';
 
 /** Nothing is collected for less than this, or a quarter of the device's memory. */

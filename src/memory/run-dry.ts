@@ -2,7 +2,7 @@
  * When a device has done all that it was given, asked from the event loop: for what is given up while nobody can wait for it.
  */
 import type { DeviceDriver, EventHandle, Failure } from '../driver/driver.ts';
-import { onNextTurn } from '../host/index.ts';
+import { after, onNextTurn } from '../host/turns.ts';
 
 /** Milliseconds between two looks: at first each turn of the event loop, then ever more seldom. */
 const LONGEST = 5;
@@ -23,6 +23,6 @@ async function reached(driver: DeviceDriver, event: EventHandle): Promise<void> 
   const began = performance.now();
   while (!driver.queryEvent(event)) {
     const pause = Math.min((performance.now() - began) / 64, LONGEST);
-    await new Promise<void>((resolve) => void (pause < 1 ? onNextTurn(resolve) : setTimeout(resolve, pause)));
+    await new Promise<void>((resolve) => void (pause < 1 ? onNextTurn(resolve) : after(pause, resolve)));
   }
 }

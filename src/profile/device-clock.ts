@@ -7,7 +7,7 @@
  * enqueueing to beginning that was seen.
  */
 import type { DeviceDriver, EventHandle, StreamHandle } from '../driver/driver.ts';
-import { onNextTurn } from '../host/index.ts';
+import { after, onNextTurn } from '../host/turns.ts';
 
 /** Milliseconds from the anchor, from which on it is moved: a f32 tells 0.03 µs there, less than the clocks of devices do. */
 const ANCHOR_SPAN = 500;
@@ -184,7 +184,7 @@ export class DeviceClock {
       if (this.#pending.length === 0) return;
       await new Promise<void>((resolve) => {
         if (turns < EAGER_TURNS) onNextTurn(() => resolve());
-        else setTimeout(resolve, 1);
+        else after(1, resolve);
       });
     }
   }

@@ -9,7 +9,7 @@
 import type { DeviceDriver, EventHandle, Failure, StreamHandle } from '../driver/driver.ts';
 import type { Moment } from '../driver/faults.ts';
 import { DriverError } from '../errors.ts';
-import { onNextTurn, type Turn } from '../host/index.ts';
+import { after, onNextTurn } from '../host/turns.ts';
 import type { Context } from '../memory/context.ts';
 import { refuseWaiting } from '../memory/recording.ts';
 
@@ -40,26 +40,29 @@ const PATIENT = 100;
 /** Drivers that say when there is news. */
 const heard = new WeakSet<DeviceDriver>();
 
-let immediate: Turn | undefined;
-let timer: NodeJS.Timeout | undefined;
+/** Whether it asks in the next turn; what takes back a later one. */
+let asksNext = false;
+let dropTimer: (() => void) | undefined;
 /** When something was last heard of, or somebody began to wait. */
 let lastNews = 0;
 
 function schedule(): void {
-  if (immediate !== undefined || timer !== undefined) return;
+  if (asksNext || dropTimer !== undefined) return;
   const waited = performance.now() - lastNews;
   if ([...queues.values()].every(([first]) => first?.context.driver.onNews !== undefined)) {
-    timer = setTimeout(round, PATIENT);
-  } else if (waited < EAGER) immediate = onNextTurn(round);
-  else timer = setTimeout(round, Math.min(Math.max(waited * PART, 1), LONGEST));
+    dropTimer = after(PATIENT, round);
+  } else if (waited < EAGER) {
+    asksNext = true;
+    onNextTurn(round);
+  } else dropTimer = after(Math.min(Math.max(waited * PART, 1), LONGEST), round);
 }
 
 /** Asks once the code that runs now is done: a driver may have had its answer while a thread waited. */
 function hear(): void {
   queueMicrotask(() => {
     if (queues.size === 0) return;
-    if (timer !== undefined) clearTimeout(timer);
-    timer = undefined;
+    dropTimer?.();
+    dropTimer = undefined;
     round();
   });
 }
@@ -67,16 +70,14 @@ function hear(): void {
 /** Asks at once again, where the loop would be asleep. */
 function wake(): void {
   lastNews = performance.now();
-  if (timer !== undefined) {
-    clearTimeout(timer);
-    timer = undefined;
-  }
+  dropTimer?.();
+  dropTimer = undefined;
   schedule();
 }
 
 function round(): void {
-  immediate = undefined;
-  timer = undefined;
+  asksNext = false;
+  dropTimer = undefined;
   let news = false;
   for (const [key, queue] of [...queues]) {
     // Who begins to wait meanwhile comes in the next round, or the loop would do nothing else.

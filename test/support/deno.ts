@@ -68,7 +68,7 @@ export interface RunOptions {
 export async function runDeno(
   deno: string,
   args: readonly string[],
-  { patience = 120_000, env = {} }: RunOptions = {},
+  { flags = ['-A'], patience = 120_000, env = {} }: RunOptions = {},
 ): Promise<{ readonly output: string; readonly status: number | string }> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_|TSAMBA_|npm_)/.test(name));
   const child = spawn(deno, ['run', ...flags, '--node-modules-dir=manual', '--no-check', ...args], {
