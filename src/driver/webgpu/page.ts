@@ -43,6 +43,8 @@ interface ReadingDevice extends GpuDevice {
 
 interface CanvasContext {
   configure(options: object): void;
+  /** Not in all browsers. */
+  getConfiguration?(): { readonly device: object; readonly format: string } | null;
   getCurrentTexture(): { createView(): object };
 }
 
@@ -209,7 +211,7 @@ export class WebGpuPage implements PageCalls {
     const device = this.device as DrawingDevice;
     const canvas = context as CanvasContext;
     const shown = canvasFormat();
-    if (!this.#configured.has(context)) {
+    if (!this.#isOurs(canvas, shown)) {
       canvas.configure({ device, format: shown, alphaMode: 'opaque' });
       this.#configured.add(context);
     }
@@ -230,6 +232,14 @@ export class WebGpuPage implements PageCalls {
     }, new Uint8Array(this.#place.buffer));
     // The browser takes the canvas at the end of its turn; nobody waits here, so that what draws a picture and what shows it are submitted together from the second frame on.
     this.#batch.send();
+  }
+
+  /** Whether a canvas shows what this device draws: a program may have given it up, or to another device, where the browser tells. */
+  #isOurs(canvas: CanvasContext, format: string): boolean {
+    if (!this.#configured.has(canvas)) return false;
+    if (canvas.getConfiguration === undefined) return true;
+    const now = canvas.getConfiguration();
+    return now?.device === this.device && now.format === format;
   }
 
   #group(layout: object, buffer: GpuBuffer): object {
