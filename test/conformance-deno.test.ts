@@ -152,7 +152,7 @@ console.log('then', cuda.currentDevice().kind);`;
       expect(result.failed).toEqual([]);
       expect(result.passed).toBeGreaterThan(ALL ? 800 : least);
       // The plugin says what nearly all kernels capture.
-      expect(result.blind).toBeLessThan(10);
+      expect(result.blind).toBeLessThan(ALL ? 60 : 10);
     });
   });
 });

@@ -101,3 +101,45 @@ describe('a file with types', () => {
     expect(warnings).toEqual([expect.stringContaining('npm install --save-dev typescript@5')]);
   });
 });
+
+describe('members of cuda', () => {
+  const pages = join(root, 'dist/page');
+  mkdirSync(join(pages, 'cuda'), { recursive: true });
+  writeFileSync(join(pages, 'index.js'), '');
+  writeFileSync(join(pages, 'cuda/index.js'), 'const [jit, grid] = []; export { jit, grid };');
+  const text = `import { cuda } from 'tsamba';\nexport const k = cuda.jit((y) => { y[cuda.grid(1)] = 1; });\n`;
+
+  const transformed = (externals: unknown): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const context: LoaderContext = {
+        resourcePath: join(root, 'app.js'),
+        rootContext: root,
+        _compiler: { options: { externals } },
+        getResolve: () => async (_, source) => join(pages, source === 'tsamba' ? 'index.js' : 'cuda/index.js'),
+        async: () => undefined,
+        getOptions: () => ({}),
+        emitWarning: reject,
+        callback: (error, code = '') => (error === null ? resolve(code) : reject(error)),
+      };
+      loader.call(context, text);
+    });
+
+  // The third as Next.js has it.
+  it.each([[undefined], [[]], [['next']], [{ react: 'React' }], [[/^node:/, { koffi: true }]], [{ tsamba: false }]])(
+    'are imported where a build takes the library into its bundle: %o',
+    async (externals) => {
+      expect(await transformed(externals)).toContain('from "tsamba/cuda"');
+    },
+  );
+
+  it.each([
+    ['tsamba'],
+    [['react', 'tsamba/cuda']],
+    [{ tsamba: 'Tsamba' }],
+    [/^tsa/],
+    [[({ request }: { readonly request: string }) => request]],
+    [{ byLayer: () => ({}) }],
+  ])('are not where it may leave the library out: %o', async (externals) => {
+    expect(await transformed(externals)).not.toContain('tsamba/cuda');
+  });
+});

@@ -64,7 +64,7 @@ export default function loader(this: LoaderContext, code: string, map?: unknown)
 /** What tells where imports lead; undefined where a compiler does not, or leaves some of them out of its bundle. */
 function resolverOf(context: LoaderContext): ((source: string) => Promise<Resolved | undefined>) | undefined {
   const { _compiler, getResolve } = context;
-  if (_compiler === undefined || getResolve === undefined || hasItems(_compiler.options.externals)) return undefined;
+  if (_compiler === undefined || getResolve === undefined || mayLeaveOut(_compiler.options.externals)) return undefined;
   const resolve = getResolve.call(context, { dependencyType: 'esm' });
   return async (source) => {
     const path = await resolve(dirname(context.resourcePath), source).catch(() => undefined);
@@ -72,7 +72,16 @@ function resolverOf(context: LoaderContext): ((source: string) => Promise<Resolv
   };
 }
 
-function hasItems(externals: unknown): boolean {
+/** Whether a build may leave the library out of its bundle: as what is written says, or as a function might. */
+function mayLeaveOut(externals: unknown): boolean {
   if (externals === undefined || externals === null) return false;
-  return typeof externals !== 'object' || Object.keys(externals).length > 0;
+  if (Array.isArray(externals)) return externals.some(mayLeaveOut);
+  const names = ['tsamba', 'tsamba/cuda'];
+  if (typeof externals === 'string') return names.includes(externals);
+  if (externals instanceof RegExp) return names.some((name) => name.search(externals) >= 0);
+  if (typeof externals !== 'object') return true;
+  // In layers of webpack, objects have other objects, and functions.
+  return Object.entries(externals).some(([name, value]) =>
+    name === 'byLayer' || typeof value === 'function' ? true : names.includes(name) && value !== false,
+  );
 }
