@@ -38,6 +38,7 @@ const LONG = [
   'test/conformance-firefox.test.ts',
   'test/conformance-deno.test.ts',
   'test/pages.test.ts',
+  'test/page-canvas.test.ts',
   'test/pages-told.test.ts',
   'test/pages-library.test.ts',
   'test/fuzz/!(fuzz|regressions|directed).test.ts',

@@ -3,7 +3,7 @@
  * TSAMBA_TEST_REQUIRE names `deno-all`. On SwiftShader where a browser has brought that. Skipped without Deno, which `npm run test:matrix` installs, or without an adapter, unless
  * TSAMBA_TEST_REQUIRE names `deno`.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -108,9 +108,11 @@ try { ${open} } catch ({ code, message }) { console.log(code, message); }`;
   );
 
   it('names the flag where Deno has none of its own, and nothing is installed', async () => {
-    // A bundle in a folder of its own finds no package.
+    // The library looks beside the program and beside the executable: neither has the package where both are alone.
+    const apart = join(alone, 'deno');
+    copyFileSync(deno as string, apart);
     const bundle = await bundleForDeno(join(import.meta.dirname, 'support/deno-missing.ts'), alone);
-    const { output } = await runDeno(deno as string, [bundle]);
+    const { output } = await runDeno(apart, [bundle]);
     expect(output).toMatch(/E_NO_DEVICE .*there is no navigator.gpu: .*--unstable-webgpu.* or npm install webgpu/);
   });
 
@@ -133,7 +135,7 @@ console.log('then', cuda.currentDevice().kind);`;
     let bundle: string;
     beforeAll(async () => {
       bundle = await bundleForDeno(join(import.meta.dirname, 'support/deno-program.ts'), folder);
-    });
+    }, 120_000);
 
     it.each([
       {

@@ -230,6 +230,62 @@ export default { turbopack: { root }, outputFileTracingRoot: root, experimental:
   })),
 ];
 
+/** A component that runs a kernel in the browser, with a captured constant and a function of another module, and shows what came of it, and an error's place. */
+const PAGE = {
+  'app/functions.ts': `export const offset = (v: number): number => v + 1;\n`,
+  'app/layout.tsx': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
+  'app/page.tsx': `'use client';
+import { useEffect, useState } from 'react';
+import { cuda, type f32, type Vec } from 'tsamba';
+import { offset } from './functions';
+
+const gain = 3;
+const scaled = cuda.jit((y: Vec<f32>) => {
+  const i = cuda.grid(1);
+  if (i < y.length) y[i] = offset(y[i]! * gain);
+});
+const broken = cuda.jit((y: Vec<f32>) => { y[y[0]!] = 1; });
+
+export default () => {
+  const [text, setText] = useState('…');
+  useEffect(() => {
+    const run = async (): Promise<string> => {
+      await cuda.open('cpu');
+      const y = cuda.toDevice(Float32Array.of(1, 2));
+      await scaled.launchAsync({ threads: 2 }, y);
+      const values = (await y.copyToHostAsync()).join();
+      const error = await broken.launchAsync({ threads: 1 }, y).then(() => undefined, (e) => e);
+      return \`OUTCOME \${values} \${error.code} \${error.location?.file}\`;
+    };
+    run().then(setText, (error: Error) => setText(\`OUTCOME \${error.stack}\`));
+  }, []);
+  return <p>{text}</p>;
+};
+`,
+} as const;
+const NEXT_RULES = `turbopack: { root, rules: { '*.{ts,tsx,js,jsx}': { condition: { all: ['browser', { not: 'foreign' }] }, loaders: ['tsamba/webpack-loader'] } } }`;
+const NEXT_PLUGIN = `webpack: (config) => { config.plugins.push(tsamba()); return config; }`;
+
+const pages: readonly Cell[] = ['--turbopack', '--webpack'].map((bundler) => ({
+  name: `Next.js ${bundler}, in the browser`,
+  files: {
+    ...PAGE,
+    'package.json': json({ name: 'app', private: true }),
+    'next.config.mjs': `import { join } from 'node:path';
+import tsamba from 'tsamba/webpack';
+const root = join(import.meta.dirname, '../..');
+export default { outputFileTracingRoot: root, serverExternalPackages: ['tsamba'], experimental: { cpus: 1 }, typescript: { ignoreBuildErrors: true },
+  ${bundler === '--webpack' ? NEXT_PLUGIN : NEXT_RULES} };
+`,
+  },
+  commands: [
+    ['next', 'build', bundler],
+    ['tsx', '../../open-page.ts', 'OUTCOME 4,7 K215 app/page.tsx'],
+  ],
+  env: { NEXT_TELEMETRY_DISABLED: '1' },
+  prints: 'PAGE',
+}));
+
 /** Minified once more where the bundler does not do it fast; no map beside the result, so that places come from the plugin. */
 const MINIFY = ['esbuild', 'out.mjs', '--minify', '--allow-overwrite', '--outfile=out.mjs'];
 const TYPES_ONLY = json({
@@ -398,6 +454,7 @@ export const CELLS: readonly Cell[] = [
   ...commandLine,
   ...compilers,
   ...bundlers,
+  ...pages,
   ...plugins,
   ...runners,
   ...linters,
