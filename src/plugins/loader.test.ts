@@ -109,12 +109,12 @@ describe('members of cuda', () => {
   writeFileSync(join(pages, 'cuda/index.js'), 'const [jit, grid] = []; export { jit, grid };');
   const text = `import { cuda } from 'tsamba';\nexport const k = cuda.jit((y) => { y[cuda.grid(1)] = 1; });\n`;
 
-  const transformed = (externals: unknown): Promise<string> =>
+  const transformed = (compiler: LoaderContext['_compiler']): Promise<string> =>
     new Promise((resolve, reject) => {
       const context: LoaderContext = {
         resourcePath: join(root, 'app.js'),
         rootContext: root,
-        _compiler: { options: { externals } },
+        ...(compiler && { _compiler: compiler }),
         getResolve: () => async (_, source) => join(pages, source === 'tsamba' ? 'index.js' : 'cuda/index.js'),
         async: () => undefined,
         getOptions: () => ({}),
@@ -128,9 +128,13 @@ describe('members of cuda', () => {
   it.each([[undefined], [[]], [['next']], [{ react: 'React' }], [[/^node:/, { koffi: true }]], [{ tsamba: false }]])(
     'are imported where a build takes the library into its bundle: %o',
     async (externals) => {
-      expect(await transformed(externals)).toContain('from "tsamba/cuda"');
+      expect(await transformed({ options: { externals } })).toContain('from "tsamba/cuda"');
     },
   );
+
+  it('are imported where no compiler says what it leaves out, as under Turbopack', async () => {
+    expect(await transformed(undefined)).toContain('from "tsamba/cuda"');
+  });
 
   it.each([
     ['tsamba'],
@@ -140,6 +144,6 @@ describe('members of cuda', () => {
     [[({ request }: { readonly request: string }) => request]],
     [{ byLayer: () => ({}) }],
   ])('are not where it may leave the library out: %o', async (externals) => {
-    expect(await transformed(externals)).not.toContain('tsamba/cuda');
+    expect(await transformed({ options: { externals } })).not.toContain('tsamba/cuda');
   });
 });

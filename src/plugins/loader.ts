@@ -15,7 +15,7 @@ export interface LoaderContext {
   readonly resourcePath: string;
   /** The folder of the project, which names of files in errors are relative to. */
   readonly rootContext?: string;
-  /** The compiler that runs the loader. */
+  /** The compiler that runs the loader. Turbopack gives none: it leaves nothing out of what it builds for browsers. */
   readonly _compiler?: { readonly options: { readonly externals?: unknown } };
   /** A function that tells what an import leads to. */
   getResolve?(options: { dependencyType: 'esm' }): (folder: string, source: string) => Promise<string>;
@@ -61,10 +61,10 @@ export default function loader(this: LoaderContext, code: string, map?: unknown)
   knownMembers(resolve).then(finish, (error: Error) => this.callback(error));
 }
 
-/** What tells where imports lead; undefined where a compiler does not, or leaves some of them out of its bundle. */
+/** What tells where imports lead; undefined where a compiler does not, or may leave the library out of its bundle. */
 function resolverOf(context: LoaderContext): ((source: string) => Promise<Resolved | undefined>) | undefined {
   const { _compiler, getResolve } = context;
-  if (_compiler === undefined || getResolve === undefined || mayLeaveOut(_compiler.options.externals)) return undefined;
+  if (getResolve === undefined || mayLeaveOut(_compiler?.options.externals)) return undefined;
   const resolve = getResolve.call(context, { dependencyType: 'esm' });
   return async (source) => {
     const path = await resolve(dirname(context.resourcePath), source).catch(() => undefined);

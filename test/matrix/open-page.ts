@@ -1,6 +1,6 @@
 /**
- * `tsx open-page.ts TEXT`: serves the application of Next.js that was built in the current folder, opens it in a headless Chromium, and fails where its page does not come to say TEXT. Prints how
- * much the page loaded. Without Chromium it only says so.
+ * `tsx open-page.ts TEXT [SCRIPT]`: serves the application of Next.js that was built in the current folder, or a page with a script of that folder, opens it in a headless Chromium, and fails where it
+ * does not come to say TEXT, or has loaded members of `cuda` that it does not use. Prints how much it loaded. Without Chromium it only says so.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
