@@ -4,25 +4,9 @@
  * `{node}` and the like stand for executables, `{program}` for the program's text as a string of JSON. Where the program is a test, the
  * last line of its text makes it one.
  */
+import { type Cell, json, TYPES_ONLY } from './cell.ts';
+import { nextPages, plainPages } from './page-cells.ts';
 
-/** One row of the table that is printed. */
-export interface Cell {
-  readonly name: string;
-  /** Files to write, by name; `program.ts` is there already. */
-  readonly files?: Readonly<Record<string, string>>;
-  readonly commands: readonly (readonly string[])[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** What the program's last line, a call of `report`, becomes. */
-  readonly last?: string;
-  /** Where the program's text lies, if not in `program.ts`. */
-  readonly program?: string;
-  /** Where errors point: the author's file and line, or the kernel's own text, where no inspector says where that stands. */
-  readonly place?: 'kernel';
-  /** What the commands must print, where they run another program. */
-  readonly prints?: string | readonly string[];
-}
-
-const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const TEST = { last: `test('runs', report, 120_000);`, program: 'program.test.ts' };
 const BLIND = { place: 'kernel', env: { MATRIX_CAPTURES: '1' } } as const;
 const TYPESCRIPT = ['tsc', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--strict', '--sourceMap'];
@@ -230,67 +214,8 @@ export default { turbopack: { root }, outputFileTracingRoot: root, experimental:
   })),
 ];
 
-/** A component that runs a kernel in the browser, with a captured constant and a function of another module, and shows what came of it, and an error's place. */
-const PAGE = {
-  'app/functions.ts': `export const offset = (v: number): number => v + 1;\n`,
-  'app/layout.tsx': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;\n',
-  'app/page.tsx': `'use client';
-import { useEffect, useState } from 'react';
-import { cuda, type f32, type Vec } from 'tsamba';
-import { offset } from './functions';
-
-const gain = 3;
-const scaled = cuda.jit((y: Vec<f32>) => {
-  const i = cuda.grid(1);
-  if (i < y.length) y[i] = offset(y[i]! * gain);
-});
-const broken = cuda.jit((y: Vec<f32>) => { y[y[0]!] = 1; });
-
-export default () => {
-  const [text, setText] = useState('…');
-  useEffect(() => {
-    const run = async (): Promise<string> => {
-      await cuda.open('cpu');
-      const y = cuda.toDevice(Float32Array.of(1, 2));
-      await scaled.launchAsync({ threads: 2 }, y);
-      const values = (await y.copyToHostAsync()).join();
-      const error = await broken.launchAsync({ threads: 1 }, y).then(() => undefined, (e) => e);
-      return \`OUTCOME \${values} \${error.code} \${error.location?.file}\`;
-    };
-    run().then(setText, (error: Error) => setText(\`OUTCOME \${error.stack}\`));
-  }, []);
-  return <p>{text}</p>;
-};
-`,
-} as const;
-const NEXT_RULES = `turbopack: { root, rules: { '*.{ts,tsx,js,jsx}': { condition: { all: ['browser', { not: 'foreign' }] }, loaders: ['tsamba/webpack-loader'] } } }`;
-const NEXT_PLUGIN = `webpack: (config) => { config.plugins.push(tsamba()); return config; }`;
-
-const pages: readonly Cell[] = ['--turbopack', '--webpack'].map((bundler) => ({
-  name: `Next.js ${bundler}, in the browser`,
-  files: {
-    ...PAGE,
-    'package.json': json({ name: 'app', private: true }),
-    'next.config.mjs': `import { join } from 'node:path';
-import tsamba from 'tsamba/webpack';
-const root = join(import.meta.dirname, '../..');
-export default { outputFileTracingRoot: root, serverExternalPackages: ['tsamba'], experimental: { cpus: 1 }, typescript: { ignoreBuildErrors: true },
-  ${bundler === '--webpack' ? NEXT_PLUGIN : NEXT_RULES} };
-`,
-  },
-  commands: [
-    ['next', 'build', bundler],
-    ['tsx', '../../open-page.ts', 'OUTCOME 4,7 K215 app/page.tsx'],
-  ],
-  env: { NEXT_TELEMETRY_DISABLED: '1' },
-  prints: 'PAGE',
-}));
-
 /** Minified once more where the bundler does not do it fast; no map beside the result, so that places come from the plugin. */
 const MINIFY = ['esbuild', 'out.mjs', '--minify', '--allow-overwrite', '--outfile=out.mjs'];
-const TYPES_ONLY = json({
-  compilerOptions: { target: 'es2022', module: 'esnext', moduleResolution: 'bundler', sourceMap: true },
-});
 const ESBUILD_WITH_PLUGIN = {
   'build.mjs': `import { build } from 'esbuild';
 import tsamba from 'tsamba/esbuild';
@@ -454,8 +379,9 @@ export const CELLS: readonly Cell[] = [
   ...commandLine,
   ...compilers,
   ...bundlers,
-  ...pages,
+  ...nextPages,
   ...plugins,
+  ...plainPages,
   ...runners,
   ...linters,
 ];

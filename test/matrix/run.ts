@@ -10,7 +10,8 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CELLS, type Cell } from './cells.ts';
+import type { Cell } from './cell.ts';
+import { CELLS } from './cells.ts';
 
 const HERE: string = dirname(fileURLToPath(import.meta.url));
 const REPOSITORY: string = join(HERE, '../..');
