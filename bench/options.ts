@@ -41,9 +41,10 @@ export const OPTIONS = {
     ...RECORD,
   },
   pages: {
-    ...POWER,
+    gpu: { help: "on the machine's GPU, by Vulkan, instead of SwiftShader" },
+    power: { value: 'N', help: 'elements are 2 to this power (22; 25 with --gpu)' },
     ...rounds(15),
-    size: { value: 'N', help: 'of matrices (512)' },
+    size: { value: 'N', help: 'of matrices (512; 2048 with --gpu)' },
     frames: { value: 'N', help: 'of the animation (300)' },
     ...RECORD,
   },

@@ -7,6 +7,9 @@ import * as std from 'typegpu/std';
 
 /** Programs over buffers of WebGPU, on the device that Tsamba computes on. */
 export function typegpu(device, n, size) {
+  // More than 65,535 workgroups in a row are not allowed.
+  const across = Math.min(n / 256, 32768);
+  const row = across * 256;
   const root = tgpu.initFromDevice({ device });
   const numbers = (count) => d.arrayOf(d.f32, count);
   const vectors = tgpu.bindGroupLayout({
@@ -15,7 +18,7 @@ export function typegpu(device, n, size) {
   });
   const saxpy = tgpu.computeFn({ in: { id: d.builtin.globalInvocationId }, workgroupSize: [256] })((input) => {
     'use gpu';
-    const i = input.id.x;
+    const i = input.id.y * row + input.id.x;
     if (i < n) {
       vectors.$.y[i] = vectors.$.y[i] + 0.5 * vectors.$.x[i];
     }
@@ -47,7 +50,7 @@ export function typegpu(device, n, size) {
     saxpy(x, y) {
       const group = root.createBindGroup(vectors, { x: typed(x, n), y: typed(y, n) });
       const pipeline = root.createComputePipeline({ compute: saxpy }).with(group);
-      return () => pipeline.dispatchWorkgroups(n / 256);
+      return () => pipeline.dispatchWorkgroups(across, n / row);
     },
     matmul(a, b, c) {
       const all = { a: typed(a, size * size), b: typed(b, size * size), c: typed(c, size * size) };

@@ -28,14 +28,28 @@ const FLAGS: readonly string[] = [
   '--disable-extensions',
   '--mute-audio',
   '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
   // Canvases of WebGPU need the browser's own drawing to be on the same Vulkan.
   '--enable-features=Vulkan',
-  '--use-vulkan=swiftshader',
-  '--use-angle=swiftshader',
-  '--enable-unsafe-swiftshader',
   '--remote-debugging-pipe',
 ];
+
+/** Where WebGPU computes: on a processor, or on the machine's GPU by its driver of Vulkan. */
+const ADAPTERS = {
+  swiftshader: [
+    '--use-webgpu-adapter=swiftshader',
+    '--use-vulkan=swiftshader',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+  ],
+  gpu: [
+    '--use-webgpu-adapter=default',
+    '--use-vulkan=native',
+    '--use-angle=vulkan',
+    '--ignore-gpu-blocklist',
+    '--disable-vulkan-surface',
+    '--disable-gpu-sandbox',
+  ],
+} as const;
 
 interface Message {
   readonly id?: number;
@@ -94,13 +108,14 @@ export class Chromium {
   static async start(
     folders: Readonly<Record<string, string>>,
     files: Readonly<Record<string, Served>> = {},
+    adapter: keyof typeof ADAPTERS = 'swiftshader',
   ): Promise<Chromium> {
     const program = findChromium();
     if (program === undefined) throw new Error('there is no Chromium');
     const profile = mkdtempSync(join(tmpdir(), 'tsamba-chromium-'));
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const child = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
+    const child = spawn(program, [...FLAGS, ...ADAPTERS[adapter], `--user-data-dir=${profile}`, 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     });
     const browser = new Chromium(child, profile, server);
@@ -116,6 +131,11 @@ export class Chromium {
       response.end(found?.body ?? 'not found');
     });
     return browser;
+  }
+
+  /** What it calls itself, with its version. */
+  async version(): Promise<string> {
+    return String((await this.send('Browser.getVersion'))['product']);
   }
 
   /** A page of its own, empty but for what `options` say. */
