@@ -19,6 +19,8 @@ type Sides = Readonly<Record<string, Side>>;
 export interface PageCase {
   /** Milliseconds a launch, of each round. */
   readonly times: Readonly<Record<string, readonly number[]>>;
+  /** Those of them that the calls take of the main thread, before anybody waits. */
+  readonly issue: Readonly<Record<string, readonly number[]>>;
   readonly launches: number;
 }
 
@@ -153,12 +155,14 @@ async function timed(name: string, sides: Sides, rounds: number, interval: numbe
       if (!(Math.abs(p - q) <= 1e-4 * Math.max(1, Math.abs(p)))) throw new Error(`${name}: ${p} and ${q} at ${k}`);
     }
   }
-  const one = async (side: Side, launches: number): Promise<number> => {
+  const issueOf = async (side: Side, launches: number): Promise<readonly [number, number]> => {
     const began = performance.now();
     for (let k = 0; k < launches; k++) side.launch();
+    const issued = performance.now();
     await side.done();
-    return (performance.now() - began) / launches;
+    return [(performance.now() - began) / launches, (issued - began) / launches];
   };
+  const one = async (side: Side, launches: number): Promise<number> => (await issueOf(side, launches))[0];
   const list = Object.entries(sides);
   if (cuda.currentDevice().type === 'gpu')
     await warmUp(
@@ -170,16 +174,19 @@ async function timed(name: string, sides: Sides, rounds: number, interval: numbe
     );
   const longest = Math.max(...(await inTurn(list, ([, side]) => one(side, 2))));
   const launches = Math.max(1, Math.min(100, Math.round(interval / longest)));
-  const times: Record<string, number[]> = Object.fromEntries(list.map(([side]) => [side, []]));
+  const none = (): Record<string, number[]> => Object.fromEntries(list.map(([side]) => [side, []]));
+  const [times, issue] = [none(), none()];
   // What compiles kernels anew once they have been launched some times has done so by then.
   for (let round = -WARM; round < rounds; round++) {
     for (let k = 0; k < list.length; k++) {
       const [side, calls] = list[(k + round + WARM) % list.length] as (typeof list)[0];
-      const ms = await one(calls, launches);
-      if (round >= 0) times[side]?.push(ms);
+      const [ms, issued] = await issueOf(calls, launches);
+      if (round < 0) continue;
+      times[side]?.push(ms);
+      issue[side]?.push(issued);
     }
   }
-  return { times, launches };
+  return { times, issue, launches };
 }
 
 async function inTurn<T, R>(list: readonly T[], body: (one: T) => Promise<R>): Promise<R[]> {
