@@ -69,9 +69,9 @@ function report(browser: string, { device, adapter, cases }: PageOutput, animati
   console.log(`${device}, ${browser}; milliseconds a launch: median (minimum) of ${rounds} rounds`);
   for (const [name, { times, launches }] of Object.entries(cases)) {
     const sides = Object.entries(times).map(
-      ([side, list]) => `${side} ${at(list, 0.5).toFixed(3)} (${at(list, 0).toFixed(3)})`,
+      ([side, list]) => `${side} ${at(list, 0.5).toFixed(3)} (${at(list, 0).toFixed(3)}) × ${launches[side]}`,
     );
-    console.log(`${name.padEnd(36)} ${sides.join('   ')}   ${launches} launches a round`);
+    console.log(`${name.padEnd(40)} ${sides.join('   ')}`);
   }
   console.log(`a frame, milliseconds of the main thread in ${frames} frames:`);
   for (const [call, numbers] of Object.entries(animation)) console.log(`  ${call}: ${JSON.stringify(numbers)}`);

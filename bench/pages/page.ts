@@ -21,7 +21,8 @@ export interface PageCase {
   readonly times: Readonly<Record<string, readonly number[]>>;
   /** Those of them that the calls take of the main thread, before anybody waits. */
   readonly issue: Readonly<Record<string, readonly number[]>>;
-  readonly launches: number;
+  /** Launches a round. */
+  readonly launches: Readonly<Record<string, number>>;
 }
 
 export interface PageOutput {
@@ -121,24 +122,16 @@ async function matmulSides(peers: Peers, size: number, own: Own): Promise<Sides>
   };
 }
 
+/** Rows of small matrices. */
+const SMALL = 256;
 /** Rounds before those that count. */
 const WARM = 4;
 
-/** Milliseconds without a faster interval after which clocks are taken to be up, and after which nobody waits for them any more. */
-const STEADY = 1000;
-const MOST_WARMING = 5000;
-
-/** Keeps a GPU busy, by all sides alike, until its clocks are up: drivers of graphics lower them while the host prepares data. */
-async function warmUp(sides: readonly (() => Promise<number>)[]): Promise<void> {
-  const began = performance.now();
-  let [best, at] = [Number.POSITIVE_INFINITY, began];
-  for (;;) {
-    const times = await inTurn(sides, (side) => side());
-    const now = performance.now();
-    if ((times[0] as number) < 0.97 * best) [best, at] = [times[0] as number, now];
-    if (now - at > STEADY || now - began > MOST_WARMING) return;
-  }
-}
+/** Launches between two waits, at most. */
+const MOST = 400;
+/** On GPUs: rounds that a side has one after another, and the milliseconds before them in which it keeps the GPU busy. Drivers of graphics lower the clocks while the GPU has little to do. */
+const TURN = 5;
+const WARM_UP = 1000;
 
 /** Launches until the sides agree, once; then each in turns. Throws where they do not. */
 async function timed(name: string, sides: Sides, rounds: number, interval: number): Promise<PageCase> {
@@ -164,35 +157,36 @@ async function timed(name: string, sides: Sides, rounds: number, interval: numbe
   };
   const one = async (side: Side, launches: number): Promise<number> => (await issueOf(side, launches))[0];
   const list = Object.entries(sides);
-  if (cuda.currentDevice().type === 'gpu')
-    await warmUp(
-      list.map(
-        ([, side]) =>
-          () =>
-            one(side, 8),
-      ),
-    );
-  const longest = Math.max(...(await inTurn(list, ([, side]) => one(side, 2))));
-  const launches = Math.max(1, Math.min(100, Math.round(interval / longest)));
+  const isGpu = cuda.currentDevice().type === 'gpu';
+  const warmUp = async (side: Side, launches: number, milliseconds: number): Promise<number> => {
+    const began = performance.now();
+    let ms = await one(side, launches);
+    while (performance.now() - began < milliseconds) ms = await one(side, launches);
+    return ms;
+  };
+  const launches: Record<string, number> = {};
+  for (const [name, side] of list) {
+    const ms = await warmUp(side, 4, isGpu ? WARM_UP : 0);
+    launches[name] = Math.max(1, Math.min(MOST, Math.round(interval / ms)));
+  }
   const none = (): Record<string, number[]> => Object.fromEntries(list.map(([side]) => [side, []]));
   const [times, issue] = [none(), none()];
-  // What compiles kernels anew once they have been launched some times has done so by then.
-  for (let round = -WARM; round < rounds; round++) {
+  const turn = isGpu ? TURN : 1;
+  // What compiles kernels anew once they have been launched some times has done so before the rounds that count.
+  for (let first = isGpu ? 0 : -WARM; first < rounds; first += turn) {
     for (let k = 0; k < list.length; k++) {
-      const [side, calls] = list[(k + round + WARM) % list.length] as (typeof list)[0];
-      const [ms, issued] = await issueOf(calls, launches);
-      if (round < 0) continue;
-      times[side]?.push(ms);
-      issue[side]?.push(issued);
+      const [name, side] = list[(k + Math.abs(first) / turn) % list.length] as (typeof list)[0];
+      const calls = launches[name] as number;
+      if (isGpu) await warmUp(side, calls, WARM_UP);
+      for (let round = first; round < Math.min(first + turn, rounds); round++) {
+        const [ms, issued] = await issueOf(side, calls);
+        if (round < 0) continue;
+        times[name]?.push(ms);
+        issue[name]?.push(issued);
+      }
     }
   }
   return { times, issue, launches };
-}
-
-async function inTurn<T, R>(list: readonly T[], body: (one: T) => Promise<R>): Promise<R[]> {
-  const out: R[] = [];
-  for (const one of list) out.push(await body(one));
-  return out;
 }
 
 /** Runs all; `n` elements of saxpy, matrices of `size`, `interval` milliseconds between two waits. */
@@ -211,6 +205,13 @@ export async function run(n: number, size: number, rounds: number, interval: num
   for (const [own, name] of Object.entries(names)) {
     const sides = await matmulSides(peers, size, own as Own);
     cases[`matrix product ${size}, ${name}`] = await timed('matmul', sides, rounds, interval);
+  }
+  if (cuda.currentDevice().type === 'gpu') {
+    // Small ones, which take as long as it takes to issue them.
+    const small = typegpu(cuda.gpuDevice(), SMALL ** 2, SMALL);
+    cases[`saxpy ${SMALL ** 2}`] = await timed('saxpy', saxpySides(small, SMALL ** 2), rounds, interval);
+    const sides = await matmulSides(small, SMALL, 'library');
+    cases[`matrix product ${SMALL}, ${names.library}`] = await timed('matmul', sides, rounds, interval);
   }
   const { name: device, type } = cuda.currentDevice();
   const { adapterInfo } = cuda.gpuDevice() as unknown as { readonly adapterInfo: PageOutput['adapter'] };

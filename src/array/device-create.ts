@@ -2,8 +2,8 @@
  * Making device arrays: `deviceArray`, `deviceArrayLike`, `toDevice`, and `asCudaArray` of another library's. Each in a context that is
  * given, and as the function of a namespace.
  */
-import { hostFunction } from '../compiler/intrinsics.ts';
 
+import { hostFunction } from '../compiler/intrinsics.ts';
 import {
   asDType,
   type DType,
@@ -34,6 +34,7 @@ import {
 } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { flag, ownValue, readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import { streamOption } from '../stream/stream.ts';
@@ -294,7 +295,7 @@ export function givingBack<R>(device: { dispose(): void }, value: unknown, use: 
   try {
     return use();
   } finally {
-    if (isBorrowed(device, value)) device.dispose();
+    if (isBorrowed(device, value)) disposeUnseen([device]);
   }
 }
 
@@ -337,7 +338,7 @@ function newRecord(context: Context, object: object, dtype: DType, copy: boolean
   if (!copy) return new DeviceRecord(dtype, { stream, gpuData: context });
   const array = uploadNew(context, hostRecord(object, dtype), true, options);
   const record = new DeviceRecord(dtype, { stream, gpuData: array.gpuData });
-  array.dispose();
+  disposeUnseen([array]);
   return record;
 }
 

@@ -8,7 +8,7 @@ import { asDType, type DType, type DTypeLike, describeDType, memberOf, type Plai
 import { TsambaTypeError } from '../errors.ts';
 import { guardProperties } from '../guarded.ts';
 import type { Context } from '../memory/context.ts';
-import { atSite, captureSite } from '../memory/disposal.ts';
+import { atSite, captureSite, disposeUnseen } from '../memory/disposal.ts';
 import { KEEPS } from '../memory/scope.ts';
 import { UNCLONEABLE_ARRAY } from '../memory/uncloneable.ts';
 import { describes, isPlainObject as isPlain, readOptions } from '../options.ts';
@@ -105,14 +105,14 @@ export class DeviceRecord<T = unknown> {
     const { stream } = view;
     if (dtype.fields !== undefined && view.ndim === 0) {
       const nested = new DeviceRecord(dtype, { stream, gpuData: view.gpuData });
-      view.dispose();
+      disposeUnseen([view]);
       return nested as MemberOf<T[K]>;
     }
     if (view.ndim > 0) return view as unknown as MemberOf<T[K]>;
     try {
       return view.get() as MemberOf<T[K]>;
     } finally {
-      view.dispose();
+      disposeUnseen([view]);
     }
   }
 
@@ -125,7 +125,7 @@ export class DeviceRecord<T = unknown> {
     try {
       view.set(value);
     } finally {
-      view.dispose();
+      disposeUnseen([view]);
     }
   }
 
@@ -135,7 +135,7 @@ export class DeviceRecord<T = unknown> {
     const view = this.array.field(field as never) as unknown as DeviceNDArray;
     if (view.stream === stream) return view;
     const bound = view.bind(stream);
-    view.dispose();
+    disposeUnseen([view]);
     return bound;
   }
 
@@ -172,7 +172,7 @@ export class DeviceRecord<T = unknown> {
       if (view.dtype.fields !== undefined || view.ndim > 0) return this.get(field, options);
       return (await view.getAsync()) as MemberOf<T[K]>;
     } finally {
-      view.dispose();
+      disposeUnseen([view]);
     }
   }
 

@@ -4,8 +4,10 @@
  * Nothing here computes. The methods make a node each, a few words of memory; what evaluates them (`fuse/`) compiles all that belongs together into one kernel, and registers
  * itself here, so that a program which evaluates nothing does not carry it.
  */
+
 import type { Complex, DType, DTypeLike, ElementOf, Plain, TypedArray, ValueOf } from '../dtype/index.ts';
 import { NotSupportedError } from '../errors.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import type { Stream } from '../stream/stream.ts';
 
 /** Arrays by their elements: what an expression becomes. `(K & { element: f32 })['array']` is an array of f32. */
@@ -377,7 +379,7 @@ class Lazy {
     try {
       return read(value);
     } finally {
-      value.dispose();
+      disposeUnseen([value]);
     }
   }
 
@@ -386,7 +388,7 @@ class Lazy {
     try {
       return await read(value);
     } finally {
-      value.dispose();
+      disposeUnseen([value]);
     }
   }
 }

@@ -5,6 +5,7 @@ import { type Evaluator, useEvaluator } from '../array/expression.ts';
 import type { DType } from '../dtype/index.ts';
 import { ownJitOf } from '../kernel/own-jit.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { readOptions } from '../options.ts';
 import { guarded, type Planned } from '../ufunc/applied.ts';
 import { type StreamLike, Workplace } from '../ufunc/operands.ts';
@@ -38,7 +39,7 @@ export class Engine implements Evaluator {
     try {
       return new Evaluation(this.#kernels, place).describe(expression);
     } finally {
-      for (const array of place.made) array.dispose();
+      disposeUnseen(place.made);
     }
   }
 

@@ -3,10 +3,12 @@
  *
  * The order of it all is the launcher's.
  */
+
 import { download, downloadLater } from '../array/device-transfer.ts';
 import type { ArgType } from '../compiler/contract.ts';
 import { TsambaRangeError, TsambaTypeError } from '../errors.ts';
 import type { Context } from '../memory/context.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import type { MemoryOwner } from '../memory/owner.ts';
 import { recording } from '../memory/recording.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -83,7 +85,7 @@ export function keepLenders(typed: readonly Typed[], context: Context, stream: S
 /** Gives up the views of such objects: their memory is not to wait for the garbage collector. What is enqueued still has it. */
 export function releaseBorrowed(typed: readonly Typed[]): void {
   forEachArray(typed, (arg) => {
-    if (arg.kind === 'device') arg.borrowed?.view.dispose();
+    if (arg.kind === 'device') disposeUnseen(arg.borrowed === undefined ? [] : [arg.borrowed.view]);
   });
 }
 

@@ -12,6 +12,7 @@ import type { HostSide } from '../driver/driver.ts';
 import { sameDType, u8 } from '../dtype/index.ts';
 import { classifyLayout, extentOf, fStrides, mayOverlapItself } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { fillsOf, noteFill } from '../memory/host/fills.ts';
 import type { Stream } from '../stream/stream.ts';
 import { arrayType, type HostTyped } from './args.ts';
@@ -126,7 +127,7 @@ export class Staging {
 
   /** Gives the device memory back; work that has been enqueued keeps it until it is done. */
   dispose(): void {
-    for (const device of this.#owned.splice(0)) device.dispose();
+    disposeUnseen(this.#owned.splice(0));
     this.#devices.clear();
   }
 }

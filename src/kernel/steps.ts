@@ -3,6 +3,7 @@
  */
 import { NotSupportedError } from '../errors.ts';
 import { cannotWait } from '../memory/blocking.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { whenLoaded } from '../on-demand.ts';
 import type { LaunchOptions } from './launch-shape.ts';
 
@@ -33,7 +34,7 @@ export function launchSteps({ steps, temporaries }: Steps): void {
   } catch (error) {
     throw error instanceof NotSupportedError && error.code === 'E_NO_WAIT' ? noWait(steps) : error;
   } finally {
-    for (const temporary of temporaries) temporary.dispose();
+    disposeUnseen(temporaries);
   }
 }
 
@@ -59,6 +60,6 @@ export async function launchStepsLater(work: Steps): Promise<void> {
       }
     });
   } finally {
-    for (const temporary of work.temporaries) temporary.dispose();
+    disposeUnseen(work.temporaries);
   }
 }

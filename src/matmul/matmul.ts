@@ -9,6 +9,7 @@ import { ownJitOf } from '../kernel/own-jit.ts';
 import type { Step } from '../kernel/steps.ts';
 import { broadcastShapes, formatShape } from '../layout/index.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { readOptions } from '../options.ts';
 import { guarded, inBothForms, type Planned } from '../ufunc/applied.ts';
 import { type StreamLike, Workplace } from '../ufunc/operands.ts';
@@ -93,7 +94,7 @@ export class Multiplier {
       const { a, b, dtype, outer } = this.#met(place, given);
       return chosenFor(place, own.library, { dtype, ...sizesOf(a, b, outer) });
     } finally {
-      for (const array of place.made) array.dispose();
+      disposeUnseen(place.made);
     }
   }
 

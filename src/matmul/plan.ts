@@ -144,7 +144,7 @@ export class Products {
       result.lanes > 1 && result.lanes === sum.lanes && c.column === 1 && fits(c.array, result, [n, c.row, c.next]);
     const tile = tileFor(place, batch, sum);
     const spec = { a: readA, b: readB, vectorsOut, element, result, sum, tile };
-    const key = `${readA} ${readB} ${vectorsOut} ${element.type.name} ${result.type.name} ${JSON.stringify(tile)}`;
+    const key = `${readA} ${readB} ${vectorsOut} ${element.type.name} ${result.type.name} ${Object.values(tile)}`;
     const kernel = this.#kernel(key, () => tiledProduct(this.#jit, spec));
     const lanes = (reading: Reading): number => (reading.startsWith('vectors') ? element.lanes : 1);
     const sizes = sizesOf(batch, lanes(readA), lanes(readB), vectorsOut ? result.lanes : 1);
@@ -208,9 +208,25 @@ function productSizes({ m, n, k, a, b }: Batch): Record<string, number> {
   return { m, n, k, ...inA, ...inB };
 }
 
+/** Integers that products have been told; programs mostly multiply matrices of the same few sizes. */
+const integersTold = new Map<number, unknown>();
+const MOST_TOLD = 1024;
+
+function integer(value: number): unknown {
+  let told = integersTold.get(value);
+  if (told === undefined) {
+    told = scalar(i32, value);
+    if (integersTold.size >= MOST_TOLD) integersTold.clear();
+    integersTold.set(value, told);
+  }
+  return told;
+}
+
 /** As arguments of kernels. */
 function integers(sizes: Readonly<Record<string, number>>): unknown {
-  return Object.fromEntries(Object.entries(sizes).map(([name, value]) => [name, scalar(i32, Math.trunc(value))]));
+  const told: Record<string, unknown> = {};
+  for (const name in sizes) told[name] = integer(Math.trunc(sizes[name] as number));
+  return told;
 }
 
 /** The same product, of the transposed matrices. */
@@ -304,7 +320,7 @@ export function batchesOf(
       const { itemSize } = array;
       const [rows = 1, columns = 1] = array.shape.slice(-2);
       return {
-        array: place.view(array, array.shape.slice(-2), [row, column], offsets[q] ?? 0),
+        array: array.ndim === 2 ? array : place.view(array, array.shape.slice(-2), [row, column], offsets[q] ?? 0),
         // Steps of axes of length 1 say nothing.
         row: rows === 1 ? Math.max(columns, 1) : row / itemSize,
         column: columns === 1 ? 1 : column / itemSize,

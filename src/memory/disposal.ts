@@ -70,6 +70,17 @@ export function atSite(site: Site, body: () => void): void {
   }
 }
 
+/** Where that was disposed which only a call had. */
+const UNSEEN: Site = { text: 'the end of the call that made it' };
+
+/** Disposes of what a call has made for itself. Nobody else has it to ask where that was, so no place is captured: in bundles captures may take longer than all else in a call. */
+export function disposeUnseen(made: readonly { dispose(): void }[]): void {
+  if (made.length === 0) return;
+  atSite(UNSEEN, () => {
+    for (const one of made) one.dispose();
+  });
+}
+
 class CapturedSite implements Site {
   /** A plain Error: V8 makes one in two thirds of the time that `captureStackTrace` takes. */
   readonly #error: Error;

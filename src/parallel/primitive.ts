@@ -5,7 +5,7 @@
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { hostFunction } from '../compiler/intrinsics.ts';
 import { launchSteps, launchStepsLater, type Step } from '../kernel/steps.ts';
-import { atSite, type Site } from '../memory/disposal.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import type { Workplace } from '../ufunc/operands.ts';
 
 /** What one call does. */
@@ -52,7 +52,7 @@ export function primitive<A extends readonly unknown[], R>(
       call.after?.();
       return given(call, await Promise.all((call.reads ?? []).map((array) => array.getAsync(0))));
     } finally {
-      giveBack(call.place);
+      disposeUnseen(call.place.made);
     }
   };
   const namespace = { namespace: 'parallel' };
@@ -66,7 +66,7 @@ export function planned<R>(place: Workplace, make: () => Omit<Plan<R>, 'place'>)
   try {
     return { ...make(), place };
   } catch (error) {
-    giveBack(place);
+    disposeUnseen(place.made);
     throw error;
   }
 }
@@ -75,7 +75,7 @@ function finishing<R>({ place }: Plan<R>, run: () => R): R {
   try {
     return run();
   } finally {
-    giveBack(place);
+    disposeUnseen(place.made);
   }
 }
 
@@ -83,14 +83,4 @@ function finishing<R>({ place }: Plan<R>, run: () => R): R {
 function given<R>({ place, results = [], give }: Plan<R>, read: readonly unknown[]): R {
   for (const array of results) place.release(array);
   return give(...(read as never[]));
-}
-
-/** Where all of it was disposed: nobody has these arrays. */
-const ENQUEUED: Site = { text: 'the end of a call of tsamba/parallel' };
-
-function giveBack(place: Workplace): void {
-  if (place.made.length === 0) return;
-  atSite(ENQUEUED, () => {
-    for (const array of place.made) array.dispose();
-  });
 }

@@ -1,6 +1,7 @@
 /**
  * Making generators: `createXoroshiro128pStates`, `initXoroshiro128pStates`. The states are filled on the device, by one kernel.
  */
+
 import { DeviceNDArray } from '../array/device-array.ts';
 import { newArray, toDeviceOf } from '../array/device-create.ts';
 import { hostFunction, intrinsic } from '../compiler/intrinsics.ts';
@@ -11,6 +12,7 @@ import type { Kernel } from '../kernel/kernel-types.ts';
 import { type ScalarArgument, scalar } from '../kernel/scalar.ts';
 import type { Vec } from '../kernel/types.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -123,7 +125,7 @@ export function makeStatesOf(devices: DeviceSelection): MakeStates {
 
   function launch({ fill, states, jumps, seed, start, stream }: Filling): void {
     if (states.size > 0) fill.launch({ threads: states.size, stream }, states, jumps, seed, start);
-    jumps.dispose();
+    disposeUnseen([jumps]);
   }
 
   function begin(n: number, seed: Seed, options: StatesOptions | undefined): Filling {

@@ -22,6 +22,7 @@ import { type UserFunctionOptions, userFunction } from '../kernel/user-function.
 import { formatShape } from '../layout/index.ts';
 import type { Context } from '../memory/context.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { readOptions } from '../options.ts';
 import { show } from '../show.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -112,7 +113,7 @@ function reductionBy(reducer: Reducer, name: string, devices: DeviceSelection): 
     try {
       return result?.get(0);
     } finally {
-      result?.dispose();
+      disposeUnseen(result === undefined ? [] : [result]);
     }
   };
   const reduceAsync = async (array: unknown, options?: unknown): Promise<unknown> => {
@@ -121,7 +122,7 @@ function reductionBy(reducer: Reducer, name: string, devices: DeviceSelection): 
       await launchStepsLater(work);
       return await result?.getAsync(0);
     } finally {
-      result?.dispose();
+      disposeUnseen(result === undefined ? [] : [result]);
     }
   };
   Object.defineProperty(reduce, 'name', { value: name });
@@ -176,7 +177,7 @@ class Call {
   }
 
   #giveBack(): void {
-    for (const array of this.#owned) array.dispose();
+    disposeUnseen(this.#owned);
   }
 
   /** The array on the device; of a host array a copy. */

@@ -5,6 +5,7 @@ import { DeviceNDArray } from '../array/device-array.ts';
 import { hostFunction } from '../compiler/intrinsics.ts';
 import type { Step } from '../kernel/steps.ts';
 import type { DeviceSelection } from '../memory/device-selection.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { isPlainObject, ownValue } from '../options.ts';
 import type { Operand, Workplace } from './operands.ts';
 import { finish, finishLater, type Origins, type Target, targetOf } from './results.ts';
@@ -21,7 +22,7 @@ export function guarded<R>(place: Workplace, run: () => R): R {
   try {
     return run();
   } catch (error) {
-    for (const array of place.made) array.dispose();
+    disposeUnseen(place.made);
     throw error;
   }
 }

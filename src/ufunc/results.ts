@@ -6,6 +6,7 @@ import { deviceOf, isBorrowed } from '../array/device-create.ts';
 import { asHostArray } from '../array/ndarray-create.ts';
 import { TsambaTypeError } from '../errors.ts';
 import { launchSteps, launchStepsLater, type Step } from '../kernel/steps.ts';
+import { disposeUnseen } from '../memory/disposal.ts';
 import { show } from '../show.ts';
 import type { Workplace } from './operands.ts';
 import { besideInputs, checkOut, newResult, type Wanted } from './universal.ts';
@@ -71,7 +72,7 @@ export function finish(place: Workplace, steps: readonly Step[], targets: readon
       return gives === 'into' ? written.copyToHost(out as never, onStream(place)) : written.copyToHost(onStream(place));
     });
   } finally {
-    for (const array of place.made) array.dispose();
+    disposeUnseen(place.made);
   }
 }
 
@@ -95,7 +96,7 @@ export async function finishLater(
       }),
     );
   } finally {
-    for (const array of place.made) array.dispose();
+    disposeUnseen(place.made);
   }
 }
 
