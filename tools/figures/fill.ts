@@ -4,9 +4,10 @@
 import { cpuKernels, cpuLatencies, cpuOverview } from './cpu.ts';
 import { graphs, opencl, primitives, random } from './libraries.ts';
 import { numbaKernels, nvidiaCalls, nvidiaKernels, nvidiaOverview } from './nvidia.ts';
+import { webgpuKernels, webgpuPages } from './web.ts';
 
 /** The pages with figures, from the root of the repository. */
-export const PAGES: readonly string[] = ['README.md', 'docs/benchmarks.md'];
+export const PAGES: readonly string[] = ['README.md', 'docs/benchmarks.md', 'docs/webgpu.md'];
 
 const TABLES: Readonly<Record<string, () => string>> = {
   'cpu-kernels': cpuKernels,
@@ -21,6 +22,8 @@ const TABLES: Readonly<Record<string, () => string>> = {
   primitives,
   'opencl-nvidia': () => opencl('opencl-nvidia'),
   'opencl-pocl': () => opencl('opencl'),
+  'webgpu-kernels': webgpuKernels,
+  'webgpu-pages': webgpuPages,
 };
 
 const BLOCK = /(<!-- figures: ([\w-]+) -->\n)[\s\S]*?(\n<!-- end of figures -->)/g;
