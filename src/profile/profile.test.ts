@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { freshCpuDevice, freshQueueingDevice } from '../../test/support/with-device.ts';
 import { stream as createStream, deviceArray, profile, synchronize, toDevice } from '../cuda/host.ts';
 import { withFaults } from '../memory/with-faults.ts';
+import { nvtx } from '../stream/nvtx.ts';
 import { type TraceEvent, traceOf } from './chrome.ts';
 import { observing } from './observing.ts';
 import type { Taken } from './records.ts';
@@ -40,6 +41,18 @@ describe('a profile', () => {
     expect(memory[0]?.bytes).toBeGreaterThanOrEqual(16);
     expect(device.context.driver).toBe(before);
     expect(observing.current).toBeUndefined();
+  });
+
+  it('has events in the order in which they began, where a clock stands still', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(5);
+    const { events } = await profile(async () => {
+      const outer = nvtx.range('outer');
+      await nvtx.range('later', async () => nvtx.mark('mark'));
+      outer.end();
+      nvtx.mark('last');
+    });
+    vi.restoreAllMocks();
+    expect(events.map(({ name }) => name)).toEqual(['outer', 'later', 'mark', 'last']);
   });
 
   it('says what failed, of a call that threw', async () => {

@@ -54,10 +54,15 @@ export interface ProfiledDevice {
   readonly name: string;
 }
 
+/** Counts what has been seen. */
+let made = 0;
+
 /** One thing that was seen; `time` comes when the device has told it. Times are `performance.now()`'s. */
 export class Seen {
   readonly what: Doing;
   readonly start: number;
+  /** Which came first where a clock is too coarse to tell, as those of pages are. */
+  readonly order: number = made++;
   end: number;
   readonly stream: string | undefined;
   readonly clock: DeviceClock | undefined;
@@ -134,7 +139,7 @@ export class Recording {
   /** All of it in the order in which it began; times from the beginning on. */
   taken(): Taken {
     const { origin } = this;
-    const inOrder = [...this.seen].sort((a, b) => a.start - b.start || b.end - a.end);
+    const inOrder = [...this.seen].sort((a, b) => a.start - b.start || a.order - b.order);
     return {
       epoch: performance.timeOrigin + origin,
       duration: performance.now() - origin,
