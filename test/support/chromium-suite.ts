@@ -7,6 +7,8 @@ export interface SuiteRun {
   readonly device: 'cpu' | 'webgpu';
   /** In a worker of the page. */
   readonly worker?: boolean;
+  /** A module with the library and the suite, instead of `dist`. */
+  readonly bundle?: string;
   readonly page?: PageOptions;
   /** Chapters; all where there are none. */
   readonly chapters?: readonly string[];
@@ -27,8 +29,8 @@ export interface SuiteResult {
 
 /** Runs in the page: the text of a function has no names from here. It finds `run`, `base` and `tell`. */
 export const SUITE = `
-  const { cuda, roc } = await import(base + 'dist/index.js');
-  const { conformanceTests } = await import(base + 'dist/testsuite/index.js');
+  const { cuda, roc } = await import(base + (run.bundle ?? 'dist/index.js'));
+  const { conformanceTests } = await import(base + (run.bundle ?? 'dist/testsuite/index.js'));
   await cuda.open(run.device);
   await roc.open(run.device);
   const waits = cuda.currentContext().info.features.hostCanWait;

@@ -1,5 +1,5 @@
 /**
- * The suite on WebGPU in pages of Chromium on the machine's GPU, bundled: `node test-pages.mjs`, beside the folders `dist` and `page`. Then pictures on canvases, which go to files.
+ * The suite on WebGPU in pages of Chromium on the machine's GPU, bundled: `node test-pages.mjs`, beside the folder `page`. Then pictures on canvases, which go to files.
  *
  *   --swiftshader      on a processor instead, to try it
  *   --chapters a,b     only these
@@ -7,7 +7,7 @@
  *   --json FILE
  *   --pictures DIR
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -36,7 +36,7 @@ function sum(list: readonly SuiteResult[], of: (result: SuiteResult) => number):
 async function chaptersOf(browser: Chromium): Promise<string[]> {
   const page = await browser.open();
   const all = await page.run(`
-    const { conformanceTests } = await import('./dist/testsuite/index.js');
+    const { conformanceTests } = await import('./suite.js');
     return [...new Set(conformanceTests.map(({ chapter }) => chapter))];`);
   await page.close();
   return all as string[];
@@ -50,7 +50,14 @@ async function suite(browser: Chromium): Promise<SuiteResult[]> {
   const lane = async (): Promise<void> => {
     for (let next = chapters.shift(); next !== undefined; next = chapters.shift()) {
       const chapter = next;
-      const run = { device: 'webgpu', chapters: [chapter], without, lacks: WEBGPU_LACKS } as const;
+      const run = {
+        device: 'webgpu',
+        bundle: 'suite.js',
+        page: { headers: ISOLATED },
+        chapters: [chapter],
+        without,
+        lacks: WEBGPU_LACKS,
+      } as const;
       const result = await runInPage(browser, run).catch((error: Error) => {
         return { name: '', passed: 0, blind: 0, lacking: 0, failed: [`${chapter}: ${error.message}`] };
       });
@@ -77,7 +84,7 @@ async function pictures(browser: Chromium): Promise<Readonly<Record<string, unkn
   keep('template', await template.picture());
   await template.close();
   const animation = await browser.open({ headers: ISOLATED });
-  const load = `const { cuda } = await import('./dist/index.js'); const call = 'launch'; const frames = 60;`;
+  const load = `const { cuda } = await import('./suite.js'); const call = 'launch'; const frames = 60;`;
   const { pixels, last } = (await animation.run(`${load} ${ANIMATION}`)) as AnimationFrames;
   keep('animation', await animation.picture());
   await animation.close();
@@ -87,9 +94,12 @@ async function pictures(browser: Chromium): Promise<Readonly<Record<string, unkn
 }
 
 const here = fileURLToPath(new URL('.', import.meta.url));
-const main = { type: 'text/javascript', body: readFileSync(join(here, 'page/main.js')) };
-const adapter = swiftshader ? 'swiftshader' : 'gpu';
-const browser = await Chromium.start({ dist: join(here, 'dist') }, { 'main.js': main }, adapter);
+const files = Object.fromEntries(
+  readdirSync(join(here, 'page')).map((name) => {
+    return [name, { type: 'text/javascript', body: readFileSync(join(here, 'page', name)) }];
+  }),
+);
+const browser = await Chromium.start({}, files, swiftshader ? 'swiftshader' : 'gpu');
 try {
   const began = performance.now();
   const drawn = await pictures(browser);
