@@ -51,6 +51,31 @@ function launched(kernel: unknown, n = 4): number[] {
 }
 
 describe('kernels in minified bundles', () => {
+  it('in the form that takes its captures see these, and by their own names what else they capture', async () => {
+    const { direct, declared, nested } = await bundled({
+      'main.ts': `import { cuda, type Vec, type f64 } from 'tsamba';
+// The minifier calls the parameters of factories by such names.
+const e = 100, t = 200, n = 300, a = 400, o = 500, r = 600, i = 700;
+export const direct = cuda.jit(({ device, gain }) => (y: Vec<f64>) => {
+  const k = device.grid(1);
+  y[k] = gain * k + e + t + n + a + o + r + i;
+}, { captures: { device: cuda, gain: 4 } });
+export const declared = cuda.jit(({ cuda: own, gain = 3 }: { cuda: typeof cuda; gain?: number }) => {
+  const twice = gain * 2;
+  const kernel = (y: Vec<f64>): void => { y[own.grid(1)] = twice; };
+  return kernel;
+}, { captures: { cuda } as never });
+export const nested = cuda.jit(({ cuda, gain }) => {
+  function kernel(y: Vec<f64>): void { y[cuda.grid(1)] = gain; }
+  return kernel;
+}, { captures: { cuda, gain: 9 } });
+`,
+    });
+    expect(launched(direct, 2)).toEqual([2800, 2804]);
+    expect(launched(declared, 2)).toEqual([6, 6]);
+    expect(launched(nested, 2)).toEqual([9, 9]);
+  });
+
   it('see what they capture: imports, helpers of helpers, closures of loops, values as they are at the launch', async () => {
     const { kernels, later, setGain } = await bundled({
       'main.ts': `import { cuda, type Vec, type f64 } from 'tsamba';

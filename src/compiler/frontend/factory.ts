@@ -5,8 +5,9 @@
  * factory's parameter, and off the declarations that ES5 output makes of it (`var gain = _ref.gain`). Property keys
  * survive minifiers, so this works where there is no inspector and every name has been shortened.
  */
-import type { AnyNode, Node } from 'acorn';
+import type { AnyNode, CallExpression, Node } from 'acorn';
 import type { SourceText } from '../source.ts';
+import { attachedTo } from './attached.ts';
 import type { FunctionNode } from './captured.ts';
 import { fail } from './diagnostics.ts';
 import { parseFunction } from './parse.ts';
@@ -45,7 +46,9 @@ export function openFactory(
       help: 'write ({ gain }) => (y) => { … }: called with the captures, the outer function returns the kernel',
     });
   }
-  return { inner: inner as AnyFunction, names };
+  // What a plugin has left knows the author's names; those that are read off here may be a minifier's, and mean other things there.
+  const known = attachedTo(inner as AnyFunction) !== undefined;
+  return { inner: inner as AnyFunction, names: known ? new Map() : names };
 }
 
 /** Whether a function ends by returning a function, written in place or declared in it. */
@@ -68,17 +71,17 @@ function returnsFunction(node: FunctionNode): boolean {
   );
 }
 
-function isFunctionNode(of: Node | null | undefined): boolean {
-  const node = keptIn(of as AnyNode | null | undefined);
+function isFunctionNode(node: Node | null | undefined): boolean {
+  if (node?.type === 'CallExpression') return isMarked(node as CallExpression);
   return node?.type === 'ArrowFunctionExpression' || node?.type === 'FunctionExpression';
 }
 
-/** What a build plugin wraps: `keep(function, name, text, map, names)` gives the function. */
-function keptIn(node: AnyNode | null | undefined): AnyNode | null | undefined {
-  if (node?.type !== 'CallExpression' || node.callee.type !== 'Identifier') return node;
-  const [fn, name, , , names] = node.arguments as AnyNode[];
-  const isKept = names?.type === 'ObjectExpression' && (name?.type === 'Literal' || name?.type === 'TemplateLiteral');
-  return isKept ? fn : node;
+/** A function with what a build plugin leaves on it: a call with the function, its name, its text and where that stands. A minifier may have changed all else. */
+function isMarked({ arguments: [fn, ...texts] }: CallExpression): boolean {
+  if (fn === undefined || texts.length < 3 || fn.type === 'CallExpression' || !isFunctionNode(fn)) return false;
+  return texts
+    .slice(0, 3)
+    .every((node) => node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string'));
 }
 
 /** Every key that the parameter takes must be among the captures: a misspelt one would otherwise just be undefined. */
