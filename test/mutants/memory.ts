@@ -340,7 +340,12 @@ export const MEMORY: readonly Row[] = [
     'new Allocation(context, start, 0, undefined)',
     'reversed arrays of others begin in the middle',
   ],
-  ['array/device-record', 'view.dispose();\n    return bound;', 'return bound;', 'members on a stream keep the record'],
+  [
+    'array/device-record',
+    'disposeUnseen([view]);\n    return bound;',
+    'return bound;',
+    'members on a stream keep the record',
+  ],
   ['array/device-create', 'if (copy) target.copyToDevice(', 'target.copyToDevice(', 'copy: false copies into `to`'],
   [
     'array/device-create',
