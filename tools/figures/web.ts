@@ -1,7 +1,8 @@
 /**
  * Tables of WebGPU: kernels beside WGSL by hand, and one page of Chromium with Tsamba, jax-js and TypeGPU.
  */
-import { type Found, fixed, median, newest, table } from './records.ts';
+import { median } from '../../bench/statistics.ts';
+import { type Found, fixed, newest, table } from './records.ts';
 
 interface KernelsRecord {
   readonly date: string;
