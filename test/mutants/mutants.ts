@@ -23,6 +23,7 @@ import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import type { Row } from './row.ts';
 import { ROW_SUMS } from './row-sums.ts';
+import { SHORT_ROWS } from './short-rows.ts';
 import { SIMULATOR } from './simulator.ts';
 import { STEPPED } from './stepped.ts';
 import { STRIDES } from './strides.ts';
@@ -72,5 +73,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', LAST_ROUNDS),
   ...under('compiler/render/wasm/', STEPPED),
   ...under('', OWN_COPIES),
+  ...under('', SHORT_ROWS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -7,6 +7,7 @@ import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { dropChecks } from '../../compiler/ir/passes/guards.ts';
+import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
@@ -54,7 +55,8 @@ export const wasmPipeline: Pipeline = {
     return hasCalls(plain) || hasExpansions(plain, isNative) ? runPasses(EXPAND, plain) : plain;
   },
   compile(prepared, variant) {
-    const { block } = variant;
+    const { block, known } = variant;
+    const settled: Pass = { name: 'settle extents', run: (k) => (known === undefined ? k : withValues(k, known)) };
     const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block, masks: true }) };
     const inRounds = (kernel: Kernel): Kernel => unroll(kernel, undefined, loopsInRows(kernel, variant));
     const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };
@@ -64,7 +66,14 @@ export const wasmPipeline: Pipeline = {
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
     const last = variant.quick === true || variant.lanes === 1 ? [] : [apart];
-    const passes = [...first, bounds, unrolled, ...last, { name: 'replace arrays', run: replaceArrays, cleanup }];
+    const passes = [
+      settled,
+      ...first,
+      bounds,
+      unrolled,
+      ...last,
+      { name: 'replace arrays', run: replaceArrays, cleanup },
+    ];
     const done = runPasses(passes, prepared);
     const module = traceTime(
       'compile',

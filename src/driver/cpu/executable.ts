@@ -33,6 +33,7 @@ import { RECORD_ADDRESS } from './memory.ts';
 import { type Plan, Plans } from './plans.ts';
 import type { Job, ThreadFault, ThreadPool } from './pool.ts';
 import { encodingOf } from './record.ts';
+import { ANY_ROWS } from './short-rows.ts';
 import { WebAssembly } from './webassembly.ts';
 
 /** Blocks are numbered with 32 bits, and counters of the pool may overshoot. */
@@ -72,7 +73,7 @@ export class CpuExecutable implements Executable {
     this.#host.waitForWork();
     // Mapped host memory may be copied in, which may move the memory: before anything is planned.
     this.#host.beforeLaunch(args);
-    const plan = this.#plans.forLaunch(shape, blocks, true);
+    const plan = this.#plans.forLaunch(shape, args, blocks, true);
     if (shape.timeout || (this.#mayBeLong(plan, blocks) && listensForInterrupts())) {
       this.#runWatched(shape, args, target, blocks);
       return;
@@ -104,7 +105,7 @@ export class CpuExecutable implements Executable {
 
   prepare({ grid, block }: LaunchShape): void {
     const blocks = grid[0] * grid[1] * grid[2];
-    if (blocks > 0) this.#plans.find(block, blocks);
+    if (blocks > 0) this.#plans.find(block, ANY_ROWS, blocks);
   }
 
   /** Blocks of a launch; throws for one that cannot be. */
@@ -160,12 +161,12 @@ export class CpuExecutable implements Executable {
     const engine = this.#engine;
     const blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
     const limit = shape.timeout ?? 0;
-    const plan = this.#plans.forLaunch(shape, blocks, false);
+    const plan = this.#plans.forLaunch(shape, args, blocks, false);
     const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
     const mayShare = detached && plan.alone.portable;
     const shared = mayShare && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;
     // What was planned stays good: memory moves only while the queue is empty.
-    const own = shared === undefined ? this.#plans.forLaunch(shape, blocks, false) : plan;
+    const own = shared === undefined ? this.#plans.forLaunch(shape, args, blocks, false) : plan;
     engine.writeRecord(shape, this.#plans.constants, this.#encoding, args);
     const sliced = (): Running =>
       new SlicedRun({
@@ -194,11 +195,13 @@ export class CpuExecutable implements Executable {
     const { last } = plans;
     // Scalar code says nothing of what longer launches run.
     const shown =
-      last === undefined || last.effort === 'scalar' ? plans.make(last?.block ?? [256, 1, 1], 'full') : last;
-    const { block, alone, effort } = shown;
+      last === undefined || last.effort === 'scalar'
+        ? plans.make(last?.block ?? [256, 1, 1], last?.rows ?? ANY_ROWS, 'full')
+        : last;
+    const { alone } = shown;
     if (target === 'wasm') return disassemble(alone.module.bytes);
     const { pipeline } = this.#engine;
-    return describePasses(this.#kernel, (kernel) => plans.compile(pipeline.prepare(kernel), block, false, effort));
+    return describePasses(this.#kernel, (kernel) => plans.compile(pipeline.prepare(kernel), shown, false));
   }
 
   suggestBlock(_sharedBytes: number, limit: number): number {
@@ -258,7 +261,7 @@ export class CpuExecutable implements Executable {
   #runParallel(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
     const shared = this.#share(plan, shape, blocks);
     // Where making room has moved the memory, this launch goes the other way by a plan of its own.
-    if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, blocks), shape, blocks);
+    if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, plan.rows, blocks), shape, blocks);
     const { pool } = shared;
     const { ready } = pool;
     const started = performance.now();

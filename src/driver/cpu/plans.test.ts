@@ -41,9 +41,17 @@ function straight(): Kernel {
   return b.build([ir.store(element, ir.add(ir.load(element), rounds))]);
 }
 
+/** The kernel with its last parameter an extent along this axis. */
+function withExtent({ params, ...kernel }: Kernel, axis: number): Kernel {
+  const origin = { kind: 'extent', path: [0], axis } as const;
+  return { ...kernel, params: params.map((p, k) => (k === params.length - 1 ? { ...p, origin } : p)) };
+}
+
 interface Opened {
   /** What was compiled, in order. */
   readonly compiled: readonly ('full' | 'quick' | 'scalar')[];
+  /** The constants among the parameters, each time. */
+  readonly known: readonly (number | undefined)[];
   launch(rounds: number): void;
   /** The values that elements have. */
   read(): number[];
@@ -52,8 +60,10 @@ interface Opened {
 /** A device that notes what it compiles, with an array of `n` elements and a way to launch. */
 function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): Opened {
   const compiled: Opened['compiled'][number][] = [];
+  const known: Opened['known'][number][] = [];
   const compile = (kernel: Kernel, variant: WasmVariant): WasmModule => {
     compiled.push(variant.quick !== true ? 'full' : variant.lanes === 1 ? 'scalar' : 'quick');
+    known.push(variant.known?.get(1));
     return wasmPipeline.compile(kernel, variant);
   };
   const device = openCpu({ threads: 1, ...options, pipeline: { ...wasmPipeline, compile } });
@@ -69,7 +79,7 @@ function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): O
     device.copyToHost(new Uint8Array(ones.buffer), pointer);
     return [...new Set(ones)];
   };
-  return { compiled, launch, read };
+  return { compiled, known, launch, read };
 }
 
 describe('the code of launches', () => {
@@ -120,5 +130,45 @@ describe('the code of launches', () => {
     const { compiled, launch } = open(256, { quick: false });
     launch(1);
     expect(compiled).toEqual(['full']);
+  });
+});
+
+describe('code for short rows', () => {
+  it('is made for each length, and found again', () => {
+    const { known, launch, read } = open(256, {}, withExtent(counting(), 1));
+    for (const rounds of [3, 4, 3, 3, 16, 4, 17, 1000, 3]) launch(rounds);
+    expect(known).toEqual([3, 4, 16, undefined]);
+    expect(read()).toEqual([3 + 4 + 3 + 3 + 16 + 4 + 17 + 1000 + 3]);
+  });
+
+  it('is not made for more than four lengths', () => {
+    const { known, launch, read } = open(256, {}, withExtent(counting(), 1));
+    for (let rounds = 1; rounds <= 16; rounds++) launch(rounds);
+    launch(2);
+    expect(known).toEqual([1, 2, 3, 4, undefined]);
+    expect(read()).toEqual([136 + 2]);
+  });
+
+  it.each([
+    ['the number of elements or rows', withExtent(counting(), 0)],
+    ['a number', counting()],
+  ])('is not made for %s', (_, kernel) => {
+    const { known, launch, read } = open(256, {}, kernel);
+    for (const rounds of [3, 4]) launch(rounds);
+    expect(known).toEqual([undefined]);
+    expect(read()).toEqual([7]);
+  });
+
+  it('replaces quick code by code for the same rows', () => {
+    let clock = 0;
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += 0.3));
+    try {
+      const { compiled, known, launch } = open(256, {}, withExtent(counting(), 1));
+      for (let k = 0; k < 20; k++) launch(3);
+      expect(compiled).toEqual(['quick', 'full']);
+      expect(known).toEqual([3, 3]);
+    } finally {
+      now.mockRestore();
+    }
   });
 });

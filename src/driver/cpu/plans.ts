@@ -1,5 +1,6 @@
 /**
- * The compiled forms of one kernel on the CPU device: one for each block shape that was launched, in the memory as it is now.
+ * The compiled forms of one kernel on the CPU device: one for each block shape that was launched, and short rows of the arrays it was launched on
+ * (`short-rows.ts`), in the memory as it is now.
  *
  * A shape gets quick code first, which leaves out what pays only in long runs (`WasmVariant.quick`), unless its first launch is expected to be
  * long; where it is expected to be very short, scalar code, a third the size. When launches have taken as long as compiling again takes, it is
@@ -9,10 +10,11 @@ import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { WasmModule } from '../../compiler/render/wasm/module.ts';
 import { ifLoaded } from '../../on-demand.ts';
-import type { Dim3, LaunchShape } from '../driver.ts';
+import type { Dim3, LaunchArgs, LaunchShape } from '../driver.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
 import { Schedule } from './schedule.ts';
+import { ANY_ROWS, type Rows, ShortRows } from './short-rows.ts';
 import { instantiate, type Variant } from './variant.ts';
 
 /** A first launch that is expected to take so long is worth the full code at once. */
@@ -25,9 +27,10 @@ const QUICK_MS = 1;
 /** How much is done for the code of a kernel, the least first. */
 export type Effort = 'scalar' | 'quick' | 'full';
 
-/** All there is for one block shape. */
+/** All there is for one block shape and the short rows that arrays have. */
 export interface Plan {
   readonly block: Dim3;
+  readonly rows: Rows;
   readonly generation: number;
   readonly effort: Effort;
   /** Milliseconds that its launches were expected to take, before they were made. */
@@ -40,6 +43,11 @@ export interface Plan {
   readonly schedule: Schedule;
 }
 
+/** What the code of a plan depends on. */
+export type Form = Pick<Plan, 'block' | 'rows' | 'effort'>;
+
+const keyOf = (block: Dim3, rows: Rows): string => `${block.join()};${rows.join()}`;
+
 /** The forms of a kernel. */
 export class Plans {
   /** Where the constant arrays of the kernel stand; 0 where it has none. */
@@ -47,13 +55,15 @@ export class Plans {
   readonly facts: KernelFacts;
   readonly #engine: Engine;
   readonly #prepared: Kernel;
-  readonly #byBlock = new Map<string, Plan>();
+  readonly #rows: ShortRows;
+  readonly #plans = new Map<string, Plan>();
   #last: Plan | undefined;
 
   constructor(engine: Engine, kernel: Kernel) {
     this.#engine = engine;
     this.#prepared = engine.pipeline.prepare(kernel);
     this.facts = factsOf(this.#prepared);
+    this.#rows = new ShortRows(this.#prepared);
   }
 
   /** The form that was launched last. */
@@ -65,11 +75,11 @@ export class Plans {
    * The plan for a launch, with scratch reserved. Reserving may move the memory, which makes plans stale. `settled`: no launch is under way, so that
    * quick code may be replaced.
    */
-  forLaunch(shape: LaunchShape, blocks: number, settled: boolean): Plan {
+  forLaunch(shape: LaunchShape, args: LaunchArgs, blocks: number, settled: boolean): Plan {
     const engine = this.#engine;
     const dynamic = (shape.sharedBytes + 15) & ~15;
     for (;;) {
-      const plan = this.#current(shape.block, blocks, settled);
+      const plan = this.#current(shape.block, args, blocks, settled);
       engine.reserveScratch(1, plan.alone.module.scratchBytes + dynamic);
       if (plan.parallel !== undefined) {
         engine.reserveScratch(engine.threads, plan.parallel.module.scratchBytes + dynamic);
@@ -78,15 +88,16 @@ export class Plans {
     }
   }
 
-  #current(block: Dim3, blocks: number, settled: boolean): Plan {
+  #current(block: Dim3, args: LaunchArgs, blocks: number, settled: boolean): Plan {
     const last = this.#last;
     const same =
       last !== undefined &&
       last.block[0] === block[0] &&
       last.block[1] === block[1] &&
       last.block[2] === block[2] &&
+      this.#rows.are(last.rows, args) &&
       last.generation === this.#engine.memory.generation;
-    const plan = same ? last : this.find(block, blocks);
+    const plan = same ? last : this.#forRows(block, this.#rows.of(args), blocks);
     if (plan.effort === 'full' || !settled) return plan;
     plan.spent += plan.schedule.expected(blocks);
     if (plan.spent <= QUICK_MS) return plan;
@@ -94,16 +105,22 @@ export class Plans {
     return ifLoaded(() => this.#replace(plan, 'full')) ?? plan;
   }
 
+  /** A page that has not loaded what makes code for these rows has the code for any. */
+  #forRows(block: Dim3, rows: Rows, blocks: number): Plan {
+    if (rows === ANY_ROWS) return this.find(block, rows, blocks);
+    return ifLoaded(() => this.find(block, rows, blocks)) ?? this.find(block, ANY_ROWS, blocks);
+  }
+
   /** The plan for a block shape, made where there is none in the memory as it is now. */
-  find(block: Dim3, blocks: number): Plan {
-    const known = this.#byBlock.get(block.join());
+  find(block: Dim3, rows: Rows, blocks: number): Plan {
+    const known = this.#plans.get(keyOf(block, rows));
     if (known?.generation === this.#engine.memory.generation) {
       this.#last = known;
       return known;
     }
     if (known !== undefined) return this.#replace(known, known.effort);
     return this.#keep(
-      this.make([block[0], block[1], block[2]], this.#effortFor((this.#estimate(block) * blocks) / 1e6)),
+      this.make([block[0], block[1], block[2]], rows, this.#effortFor((this.#estimate(block) * blocks) / 1e6)),
     );
   }
 
@@ -114,12 +131,13 @@ export class Plans {
     return scalarFirst && this.facts.straight && expected < SHORT_FIRST_MS ? 'scalar' : 'quick';
   }
 
-  make(block: Dim3, effort: Effort): Plan {
-    const alone = this.#variant(block, false, effort);
+  make(block: Dim3, rows: Rows, effort: Effort): Plan {
+    const alone = this.#variant({ block, rows, effort }, false);
     this.#placeConstants(alone);
     const { atomics, contended } = this.facts;
     return {
       block,
+      rows,
       generation: this.#engine.memory.generation,
       effort,
       spent: 0,
@@ -132,26 +150,27 @@ export class Plans {
 
   /** The form in which several threads may run blocks of one launch. */
   parallelOf(plan: Plan): Variant {
-    plan.parallel ??= this.#engine.threads === 1 ? plan.alone : this.#variant(plan.block, true, plan.effort);
+    plan.parallel ??= this.#engine.threads === 1 ? plan.alone : this.#variant(plan, true);
     return plan.parallel;
   }
 
   /** The code for a block shape, by all passes. */
-  compile(prepared: Kernel, block: Dim3, concurrent: boolean, effort: Effort): WasmModule {
+  compile(prepared: Kernel, { block, rows, effort }: Form, concurrent: boolean): WasmModule {
     const { memory, pipeline } = this.#engine;
     const lanes = effort === 'scalar' ? 1 : this.#engine.lanes;
     const quick = effort !== 'full';
+    const known = this.#rows.values(rows);
     return withinStack(
       () => prepared.pos,
-      () => pipeline.compile(prepared, { block, lanes, concurrent, quick, memory64: memory.memory64 }),
+      () => pipeline.compile(prepared, { block, known, lanes, concurrent, quick, memory64: memory.memory64 }),
     );
   }
 
   /** Gives up code and constants. */
   clear(): void {
     if (this.constants !== 0) this.#engine.memory.free(this.constants);
-    for (const plan of this.#byBlock.values()) this.#forget(plan);
-    this.#byBlock.clear();
+    for (const plan of this.#plans.values()) this.#forget(plan);
+    this.#plans.clear();
     this.#last = undefined;
   }
 
@@ -161,19 +180,19 @@ export class Plans {
   }
 
   #replace(old: Plan, effort: Effort): Plan {
-    const made = this.make(old.block, effort);
+    const made = this.make(old.block, old.rows, effort);
     this.#forget(old);
     return this.#keep(made);
   }
 
   #keep(plan: Plan): Plan {
-    this.#byBlock.set(plan.block.join(), plan);
+    this.#plans.set(keyOf(plan.block, plan.rows), plan);
     this.#last = plan;
     return plan;
   }
 
-  #variant(block: Dim3, concurrent: boolean, effort: Effort): Variant {
-    const module = this.compile(this.#prepared, block, concurrent, effort);
+  #variant(form: Form, concurrent: boolean): Variant {
+    const module = this.compile(this.#prepared, form, concurrent);
     return instantiate(module, this.#engine.memory, this.#prepared.pos);
   }
 

@@ -1,21 +1,21 @@
 /**
  * The WebGPU device's pipeline from a typed kernel to WGSL: which passes run, in which order.
  */
-import { constant } from '../../compiler/ir/builder.ts';
-import type { Expr, Kernel } from '../../compiler/ir/ops.ts';
+import type { Kernel } from '../../compiler/ir/ops.ts';
 import { expandIntrinsics } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandMath } from '../../compiler/ir/passes/expand-math.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandCalls } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { expandToInt32 } from '../../compiler/ir/passes/expand-to-int32.ts';
 import { dropChecks, joinGuards } from '../../compiler/ir/passes/guards.ts';
+import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { overlapRounds } from '../../compiler/ir/passes/overlap-rounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
-import { mapLists, mapStmtExprs, someStmt } from '../../compiler/ir/passes/walk.ts';
+import { someStmt } from '../../compiler/ir/passes/walk.ts';
 import { lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { wgslBody, wgslSincos } from '../../compiler/render/wgsl/math.ts';
-import type { Known, WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
+import type { WgslModule, WgslOptions } from '../../compiler/render/wgsl/module.ts';
 import { renderWgsl } from '../../compiler/render/wgsl/render.ts';
 import { NotSupportedError } from '../../errors.ts';
 import { MissingPart } from '../../on-demand.ts';
@@ -54,7 +54,7 @@ export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'blo
   return runPasses(
     [
       { name: 'settle externals', run: (k) => withExternals(k, [], 'a WebGPU device', () => undefined) },
-      { name: 'settle lengths', run: (k) => (known === undefined ? k : withValues(k, known)) },
+      { name: 'settle lengths', run: (k) => (known === undefined ? k : withValues(k, known.values)) },
       { name: 'drop checks', run: dropChecks },
       { name: 'lower warps', run: withoutWarps },
       { name: 'expand narrow floats', run: (k) => expandNarrow(k, {}) },
@@ -71,16 +71,6 @@ export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'blo
 
 function hasLoop({ body }: Kernel): boolean {
   return someStmt(body, (s) => s.op === 'loop');
-}
-
-/** Parameters of which the values are known are constants. */
-function withValues(kernel: Kernel, { values }: Known): Kernel {
-  const change = (e: Expr): Expr => {
-    const value = e.op === 'param' ? values.get(e.param) : undefined;
-    return value === undefined ? e : constant(e.type, value);
-  };
-  const inList = (list: Kernel['body']): Kernel['body'] => list.map((s) => mapStmtExprs(mapLists(s, inList), change));
-  return { ...kernel, body: inList(kernel.body) };
 }
 
 /** WGSL's own functions are not accurate enough, and its fma need not be one: functions of f32 are built on neither, unless fastMath asks for them. */

@@ -26,6 +26,8 @@ export interface WasmVariant {
   readonly block: readonly [number, number, number];
   /** 4: SIMD128 across work items where possible. 1: scalar. */
   readonly lanes: 1 | 4;
+  /** Values of parameters that are constants of the code too, by their numbers. Absent: none. */
+  readonly known?: ReadonlyMap<number, number> | undefined;
   /** Whether several threads run blocks of one launch at the same time: then global atomics must be atomic. */
   readonly concurrent: boolean;
   /** Whether to leave out what takes long to compile and pays only where much is run: the code of interior blocks. Absent: no. */

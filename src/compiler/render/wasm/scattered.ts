@@ -51,7 +51,7 @@ function isScatteredLoop(list: readonly Stmt[], uniformity: Uniformity, facts: L
   };
   let parts = false;
   eachStmt(list, (s) => {
-    parts ||= s.op === 'if' && isVector(s.cond) && ![s.then, s.else].every(isJump);
+    parts ||= s.op === 'if' && isVector(s.cond) && ![s.then, s.else].every((list) => isJump(list) || isTest(list));
     const mem = written(s);
     if (mem !== undefined) access(mem);
     for (const e of stmtExprs(s)) visit(e);
@@ -60,5 +60,8 @@ function isScatteredLoop(list: readonly Stmt[], uniformity: Uniformity, facts: L
 }
 
 const isLong = (e: Expr): boolean => e.type === 'i64' || e.type === 'u64';
+
+/** What `&&` and `||` become: whether there is another test decides about the end of the loop, which comes once. */
+const isTest = (list: readonly Stmt[]): boolean => list.every((s) => s.op === 'assign' && s.var.type === 'bool');
 
 const isJump = (list: readonly Stmt[]): boolean => list.every((s) => s.op === 'break' || s.op === 'continue');

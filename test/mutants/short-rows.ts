@@ -1,0 +1,30 @@
+/**
+ * Mistakes in which code a launch on arrays with short rows gets.
+ */
+import type { Row } from './row.ts';
+
+const TESTS = ['src/driver/cpu/plans.test.ts'];
+
+const MISTAKES: readonly Row[] = [
+  [
+    'short-rows',
+    'if ((rows[k] ?? 0) !== short(',
+    'if (rows[k] !== undefined && rows[k] !== short(',
+    'any code will do',
+  ],
+  ['short-rows', 'this.#known.length === KINDS', 'false', 'a form for each length'],
+  ['short-rows', 'origin.axis > 0', 'true', 'vectors have forms of their own'],
+  ['short-rows', 'this.#known.push(rows);', '', 'lengths are forgotten'],
+  ['plans', '      this.#rows.are(last.rows, args) &&\n', '', 'all rows are as long as those of the launch before'],
+  [
+    'plans',
+    'this.make(old.block, old.rows, effort)',
+    'this.make(old.block, ANY_ROWS, effort)',
+    'full code is for any rows',
+  ],
+  ['plans', ';${rows.join()}`', ';`', 'the first rows are those of all'],
+];
+
+export const SHORT_ROWS: readonly Row[] = MISTAKES.map(
+  ([file, find, replace, what]): Row => [`driver/cpu/${file}`, find, replace, what, TESTS],
+);
