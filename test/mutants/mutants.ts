@@ -21,6 +21,7 @@ import { NEIGHBOURS } from './neighbours.ts';
 import { OWN_COPIES } from './own-copies.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
+import { QUOTIENTS } from './quotients.ts';
 import type { Row } from './row.ts';
 import { ROW_SUMS } from './row-sums.ts';
 import { SHORT_ROWS } from './short-rows.ts';
@@ -73,6 +74,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', LAST_ROUNDS),
   ...under('compiler/render/wasm/', STEPPED),
   ...under('', OWN_COPIES),
+  ...under('', QUOTIENTS),
   ...under('', SHORT_ROWS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

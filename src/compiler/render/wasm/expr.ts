@@ -176,8 +176,9 @@ function special(g: Gen, name: (Expr & { op: 'special' })['name']): void {
 
 /** A constant divisor needs no guards. */
 function knownDivisor(b: Expr): DivisorKnown {
-  if (b.op !== 'const') return { nonZero: false, notMinusOne: false };
-  return { nonZero: Number(b.value) !== 0, notMinusOne: Number(b.value) !== -1 };
+  if (b.op !== 'const') return { nonZero: false, notMinusOne: false, positive: false };
+  const by = Number(b.value);
+  return { nonZero: by !== 0, notMinusOne: by !== -1, positive: by > 0 };
 }
 
 function scalarBitcast(g: Gen, from: ValueType, to: ValueType, a: Push): void {

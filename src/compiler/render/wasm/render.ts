@@ -8,7 +8,8 @@ import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
 import { type FullRounds, splitFullRounds } from '../../ir/passes/full-rounds.ts';
 import { elementBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
 import { askAhead } from '../../ir/passes/loop-bounds.ts';
-import { runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
+import { type Pass, runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
+import { splitQuotients } from '../../ir/passes/quotients.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { FAULT } from '../reports.ts';
@@ -37,9 +38,14 @@ import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (source, variant) => {
   const ladders = runAnalysing('recognise ladders', source, (k) => recogniseLadders(k, variant.block));
-  const { kernel, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) => fuseBarriers(k, variant.block));
+  const { kernel: fused, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) =>
+    fuseBarriers(k, variant.block),
+  );
   const known = { downwards, scans: ladders.scans };
-  const lanes = lanesFor(kernel, variant);
+  const lanes = lanesFor(fused, variant);
+  const several = lanes > 1 && variant.quick !== true;
+  const apart: Pass = { name: 'split quotients', run: (k) => splitQuotients(k, lanes) };
+  const kernel = several ? runPass(apart, fused) : fused;
   try {
     if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, known);
     const warps = warpLanes(kernel, variant) !== undefined;

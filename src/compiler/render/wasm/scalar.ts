@@ -195,10 +195,11 @@ function signScalar(f: FunctionBuilder, type: ValueType, a: Push): void {
   });
 }
 
-/** Whether a constant divisor needs no care: not 0, and not -1 for signed types. */
+/** Whether a constant divisor needs no care: not 0, and not -1 for signed types; above 0 for quotients that are rounded down. */
 export interface DivisorKnown {
   readonly nonZero: boolean;
   readonly notMinusOne: boolean;
+  readonly positive: boolean;
 }
 
 export function scalarBinary(
@@ -207,7 +208,7 @@ export function scalarBinary(
   type: ValueType,
   a: Push,
   b: Push,
-  divisor: DivisorKnown = { nonZero: false, notMinusOne: false },
+  divisor: DivisorKnown = { nonZero: false, notMinusOne: false, positive: false },
 ): void {
   const w = wasmType(type);
   const float = isFloat(type);
@@ -249,6 +250,7 @@ export function scalarBinary(
       return;
     case 'floordiv':
       if (sign === 'u') divideScalar(f, type, a, b, divisor);
+      else if (divisor.positive) floorDivide(f, type, a, b);
       else {
         a();
         b();
@@ -344,6 +346,32 @@ export function divideScalar(f: FunctionBuilder, type: ValueType, a: Push, b: Pu
     divide();
     f.end();
   });
+}
+
+/** By a constant above 0, which engines multiply by something instead: one less than the truncated quotient where that is too large. */
+function floorDivide(f: FunctionBuilder, type: ValueType, a: Push, b: Push): void {
+  const w = wasmType(type) as 'i32' | 'i64';
+  const quotient = (x: Local): void => {
+    f.get(x);
+    b();
+    f.op(`${w}.div_s`);
+  };
+  withTemp(f, type, a, (x) =>
+    withTemp(
+      f,
+      type,
+      () => quotient(x),
+      (q) => {
+        f.get(q, q);
+        b();
+        f.op(`${w}.mul`);
+        f.get(x);
+        f.op(`${w}.gt_s`);
+        if (w === 'i64') f.op('i64.extend_i32_u');
+        f.op(`${w}.sub`);
+      },
+    ),
+  );
 }
 
 export function compareOp(fn: CompareOp, type: ValueType): PlainOp {
