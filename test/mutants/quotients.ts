@@ -11,8 +11,6 @@ const MISTAKES: readonly Row[] = [
   ["        compare('le', read(first), i32(2 ** 31 - lanes)),\n", '', 'numbers do not wrap'],
   ['sub(by, i32(lanes))', 'sub(by, i32(1))', 'the last threads are in the row before'],
   ["e.fn === 'rem' ? sub(e.a, read(m.start))", "e.fn === 'rem' ? sub(e.a, read(m.quotient))", 'columns are not'],
-  ['.filter(isKnown)', '', 'divisors are what they were before'],
-  ['analyseLiveness(tail).entry', '[]', 'what was before is lost'],
   ['labels.get(t.label) ?? t.label', 't.label', 'copies of loops are the same loop'],
   ["(e.fn === 'sub' ? binary('sub', i32(0), e.b) : e.b)", 'e.b', 'what is taken away is added'],
 ].map(([find, replace, what]) => ['quotients', find, replace, what] as Row);

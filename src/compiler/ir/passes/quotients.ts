@@ -180,13 +180,13 @@ function baseOf(e: Expr, facts: Facts): Expr | undefined {
 
 // ---------------------------------------------------------------- copies
 
-/** New variables for those that are nowhere else. */
+/** New variables for those that are nowhere else: a thread goes the same way each time. */
 function copiesOf(b: KernelBuilder, { body, vars }: Kernel, tail: readonly Stmt[]): ReadonlyMap<number, Var> {
   const inside = new Set<Stmt>();
   eachStmt(tail, (s) => {
     inside.add(s);
   });
-  const outside = new Set<number>(analyseLiveness(tail).entry);
+  const outside = new Set<number>();
   const ours = new Set<number>();
   eachStmt(body, (s) => {
     const id = defined(s);

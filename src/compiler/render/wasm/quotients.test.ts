@@ -110,6 +110,12 @@ const BODIES: Readonly<Record<string, (p: Parts) => readonly Stmt[]>> = {
     assign(p.z, add(p.h, i32(3))),
     p.store(add(value(p), mul(i32(7), rest(read(p.i), read(p.z))))),
   ],
+  'less a number': (p) => [
+    assign(p.z, sub(read(p.i), p.h)),
+    assign(p.y, quotient(read(p.z), p.w)),
+    assign(p.x, rest(read(p.z), p.w)),
+    p.store(value(p)),
+  ],
   'what was before': (p) => [
     ir.ifElse(ir.lt(read(p.i), i32(100)), [assign(p.x, rest(read(p.i), p.w)), assign(p.y, quotient(read(p.i), p.w))]),
     p.store(value(p)),
@@ -131,6 +137,7 @@ const EDGES = [
   [3, 0],
   [40, 7],
   [1, -56],
+  [5, -(2 ** 31)],
   [2 ** 31 - 64, 2 ** 31 - 1],
   [2 ** 31 - 300, 100],
   [-(2 ** 31), -(2 ** 31)],
