@@ -22,6 +22,7 @@ import { OWN_COPIES } from './own-copies.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import { QUOTIENTS } from './quotients.ts';
+import { ROUND_COUNTERS } from './round-counters.ts';
 import type { Row } from './row.ts';
 import { ROW_SUMS } from './row-sums.ts';
 import { SHORT_ROWS } from './short-rows.ts';
@@ -75,6 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/render/wasm/', STEPPED),
   ...under('', OWN_COPIES),
   ...under('', QUOTIENTS),
+  ...under('', ROUND_COUNTERS),
   ...under('', SHORT_ROWS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -219,17 +219,24 @@ const STRIDING: ReadonlySet<BinaryOp> = new Set<BinaryOp>(['and', 'mul', 'shl', 
 
 /**
  * Whether rounds between barriers are the stages of a transform: `for (half = 1; half < n; half <<= 1)` over butterflies that lie
- * `half` apart. Where each thread's elements lie is known of each stage for itself.
+ * `half` apart, or as much as another variable says that is doubled along with it. Where each thread's elements lie is known of each stage for itself.
  */
 function isStages(body: readonly Stmt[], step: Expr, counter: Var): boolean {
-  const isCounter = (e: Expr): boolean => e.op === 'var' && e.var.id === counter.id;
-  if (step.op !== 'binary' || !DOUBLING.has(step.fn) || !isCounter(step.a)) return false;
-  if (!body.some((s) => s.op === 'barrier')) return false;
+  if (!isDoubled(step, counter) || !body.some((s) => s.op === 'barrier')) return false;
+  const doubled = body.flatMap((s) => (s.op === 'assign' && isDoubled(s.value, s.var) ? [s.var] : []));
+  const isStride = (e: Expr): boolean => [counter, ...doubled].some((v) => isRead(e, v));
+  const steps = new Set(body.flatMap((s) => (s.op === 'assign' && isDoubled(s.value, s.var) ? [s.value] : [])));
   let strides = false;
   eachExpr(body, (e) => {
-    strides ||= e.op === 'binary' && STRIDING.has(e.fn) && (someExpr(e.a, isCounter) || someExpr(e.b, isCounter));
+    strides ||=
+      e.op === 'binary' && STRIDING.has(e.fn) && !steps.has(e) && (someExpr(e.a, isStride) || someExpr(e.b, isStride));
   });
   return strides;
+}
+
+/** Whether a step makes the variable twice or half as large, or the like. */
+function isDoubled(step: Expr, v: Var): boolean {
+  return step.op === 'binary' && DOUBLING.has(step.fn) && isRead(step.a, v) && step.b.op === 'const';
 }
 
 /** No jump within the loop, no label that copies would repeat, and no barrier unless those are wanted. */

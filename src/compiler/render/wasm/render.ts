@@ -11,6 +11,7 @@ import { askAhead } from '../../ir/passes/loop-bounds.ts';
 import { type Pass, runAnalysing, runPass } from '../../ir/passes/pipeline.ts';
 import { splitQuotients } from '../../ir/passes/quotients.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
+import { countRoundsApart } from '../../ir/passes/round-counters.ts';
 import { eachStmt, exprParts, stmtExprs } from '../../ir/passes/walk.ts';
 import { FAULT } from '../reports.ts';
 import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
@@ -43,9 +44,7 @@ export const renderWasm: RenderWasm = (source, variant) => {
   );
   const known = { downwards, scans: ladders.scans };
   const lanes = lanesFor(fused, variant);
-  const several = lanes > 1 && variant.quick !== true;
-  const apart: Pass = { name: 'split quotients', run: (k) => splitQuotients(k, lanes) };
-  const kernel = several ? runPass(apart, fused) : fused;
+  const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
   try {
     if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, known);
     const warps = warpLanes(kernel, variant) !== undefined;
@@ -60,10 +59,19 @@ export const renderWasm: RenderWasm = (source, variant) => {
     const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
     return render(plain, variant, wider ?? lanes, known);
   } catch (error) {
-    if (error instanceof ScalarOnly) return render(kernel, variant, 1, known);
+    if (error instanceof ScalarOnly) return render(fused, variant, 1, known);
     throw error;
   }
 };
+
+/** What makes more of a kernel the same or consecutive in lanes. */
+function forVectors(source: Kernel, variant: WasmVariant, lanes: Lanes): Kernel {
+  const passes: readonly Pass[] = [
+    { name: 'count rounds apart', run: (k) => countRoundsApart(k, variant.block, lanes) },
+    { name: 'split quotients', run: (k) => splitQuotients(k, lanes) },
+  ];
+  return passes.reduce((kernel, pass) => runPass(pass, kernel), source);
+}
 
 /** What is known of a kernel's regions. */
 type Known = Pick<Gen, 'downwards' | 'scans'>;
