@@ -10,6 +10,7 @@ import { FRONT } from './frontend.ts';
 import { GATHERS } from './gathers.ts';
 import { INTERIOR } from './interior.ts';
 import { LADDERS } from './ladders.ts';
+import { LANE_COUNT } from './lane-count.ts';
 import { LANES } from './lanes.ts';
 import { LANGUAGE } from './language.ts';
 import { LAST_ROUNDS } from './last-rounds.ts';
@@ -77,6 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('', OWN_COPIES),
   ...under('', QUOTIENTS),
   ...under('', ROUND_COUNTERS),
+  ...under('', LANE_COUNT),
   ...under('', SHORT_ROWS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -3,11 +3,12 @@
  */
 import type { Loop } from '../../ir/loops.ts';
 import { exprsSize } from '../../ir/measures.ts';
-import type { Expr, Kernel } from '../../ir/ops.ts';
+import type { Expr, Kernel, MemRef } from '../../ir/ops.ts';
 import { carriedVars } from '../../ir/passes/full-rounds.ts';
 import { isMostlyNarrow } from '../../ir/passes/lane-widths.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
-import { assignedIn, eachStmt, exprParts, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
+import { analyseUniformity } from '../../ir/passes/uniformity.ts';
+import { assignedIn, eachExpr, eachStmt, exprParts, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { isWide } from './gen.ts';
 import type { WasmVariant } from './module.ts';
 import { warpLanes } from './whole-warps.ts';
@@ -21,9 +22,53 @@ export type Lanes = 1 | 4 | 8 | 16 | 32 | 64;
  * would be mostly tail.
  */
 export function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
-  const [width] = variant.block;
   const warp = warpLanes(kernel, variant);
   if (warp !== undefined) return warp;
+  const lanes = usualLanes(kernel, variant);
+  return lanes === 8 || lanes === 16 ? withinTiles(kernel, variant, lanes) : lanes;
+}
+
+/** Threads in a row that make a tile of their own: `tile[t >> 3][t & 7]`. */
+const TILES = [4, 8] as const;
+
+/** Fewer lanes where tiles of so many threads in a row are what vectors load at a time. */
+function withinTiles(kernel: Kernel, { block }: WasmVariant, most: 8 | 16): Lanes {
+  const isTile = (e: Expr, n: number): boolean => {
+    if (e.op !== 'binary' || e.b.op !== 'const') return false;
+    const by = Number(e.b.value);
+    if (e.fn === 'and') return by === n - 1;
+    return e.fn === 'shr' ? 2 ** by === n : (e.fn === 'rem' || e.fn === 'div' || e.fn === 'floordiv') && by === n;
+  };
+  const tiles = TILES.filter((n) => {
+    let found = false;
+    eachExpr(kernel.body, (e) => {
+      found ||= n < most && isTile(e, n);
+    });
+    return found;
+  });
+  if (tiles.length === 0) return most;
+  /** Accesses of which lanes are here and there. */
+  const scattered = (lanes: Lanes): number => {
+    const uniformity = analyseUniformity(kernel, { block, lanes });
+    let found = 0;
+    const access = ({ index }: MemRef): void => {
+      if (uniformity.shape(index) === 'V') found++;
+    };
+    eachStmt(kernel.body, (s) => {
+      const mem = written(s);
+      if (mem !== undefined) access(mem);
+    });
+    eachExpr(kernel.body, (e) => {
+      if (e.op === 'load') access(e.mem);
+    });
+    return found;
+  };
+  const usual = scattered(most);
+  return tiles.findLast((n) => scattered(n) < usual) ?? most;
+}
+
+function usualLanes(kernel: Kernel, variant: WasmVariant): Lanes {
+  const [width] = variant.block;
   if (variant.lanes === 1 || width < 4) return 1;
   const wide = kernel.arrays.some((a) => isWide(a.elem as Expr['type'])) || kernel.vars.some((v) => v.type === 'f64');
   if (wide || isCrowded(kernel)) return 4;
