@@ -32,6 +32,8 @@ export interface UnrollOptions {
   /** At most this many rounds, and this many expression nodes in all copies together. */
   readonly rounds: number;
   readonly nodes: number;
+  /** The same of loops of up to four rounds, such as those over the channels of a pixel, where it is more. */
+  readonly fewNodes?: number | undefined;
   /** At most this many loads in all copies together, where all are from memory of known extents. */
   readonly plainLoads: number;
   /** Whether bodies may have barriers in them. */
@@ -53,6 +55,7 @@ export interface UnrollOptions {
 const DEFAULTS: UnrollOptions = {
   rounds: 32,
   nodes: 480,
+  fewNodes: 900,
   plainLoads: 12,
   barriers: false,
   elements: true,
@@ -79,6 +82,8 @@ export function unroll(
 /** The limits for loops that name the elements of arrays. */
 const MOST_ELEMENTS = 64;
 const MOST_NAMING = 6000;
+
+const FEW = 4;
 
 interface Unrolling extends UnrollOptions {
   readonly stay: ReadonlySet<Label>;
@@ -147,7 +152,7 @@ function copiesOf(loop: Loop, before: Stmt | undefined, options: Unrolling): rea
   if (rounds === undefined) return undefined;
   const { loads, global } = accessesIn(body);
   const nodes = rounds * nodesIn(body);
-  const small = rounds <= options.rounds && nodes <= options.nodes;
+  const small = rounds <= options.rounds && nodes <= ((rounds <= FEW ? options.fewNodes : undefined) ?? options.nodes);
   if (naming && nodes <= MOST_NAMING) {
     // All copies are made, however large: nothing else lets the arrays go.
   } else if (stages && rounds <= options.rounds && nodes <= options.stages) {
