@@ -9,6 +9,7 @@ import { COUNTERS } from './counters.ts';
 import { FRONT } from './frontend.ts';
 import { GATHERS } from './gathers.ts';
 import { INTERIOR } from './interior.ts';
+import { KEEP_INTEGERS } from './keep-integers.ts';
 import { LADDERS } from './ladders.ts';
 import { LANE_COUNT } from './lane-count.ts';
 import { LANES } from './lanes.ts';
@@ -79,6 +80,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('', QUOTIENTS),
   ...under('', ROUND_COUNTERS),
   ...under('', LANE_COUNT),
+  ...under('', KEEP_INTEGERS),
   ...under('', SHORT_ROWS),
   ...LANGUAGE.map(([file, find, replace, what, tests]) => ({ file: `src/${file}.ts`, find, replace, what, tests })),
 ];

@@ -7,6 +7,7 @@ import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
 import { dropChecks } from '../../compiler/ir/passes/guards.ts';
+import { keepIntegers } from '../../compiler/ir/passes/keep-integers.ts';
 import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
@@ -66,9 +67,11 @@ export const wasmPipeline: Pipeline = {
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
     const last = variant.quick === true || variant.lanes === 1 ? [] : [apart];
+    const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
     const passes = [
       settled,
       ...first,
+      integers,
       bounds,
       unrolled,
       ...last,
