@@ -12,7 +12,7 @@ export function keepIntegers(kernel: Kernel): Kernel {
   const given = new Map<number, Var>();
   const others = new Set<number>(analyseLiveness(kernel.body).entry);
   eachStmt(kernel.body, (s) => {
-    if (s.op === 'assign' && s.var.type === 'f64' && integerOf(s.value) !== undefined) given.set(s.var.id, s.var);
+    if (s.op === 'assign' && integerOf(s.value) !== undefined) given.set(s.var.id, s.var);
     else others.add(defined(s) ?? -1);
   });
   const asked = new Set<number>();
