@@ -76,6 +76,38 @@ it.each([
     `function run(n) { let m = 0; if (n < 2) return n;/*- m = n + ${LONG}; if (n > 2) { m += m; } return m;-*/ }`,
   ],
   [
+    'a method',
+    `class A { of(n, { m } = { m: 2 })/*- { return [this.k, n, m, ${LONG}].join(); }-*/ k = 5; } const run = (n) => n > 1 ? new A().of(n) : n;`,
+  ],
+  [
+    'a method that calls another',
+    `class A { of(n)/*- { this.k += n; const f = () => this.more(n + 1); return [f(), ${LONG}, ${LONG}].join(); }-*/ more(n) { return n + this.k; } k = 5; } const run = (n) => n > 1 ? new A().of(n) : n;`,
+  ],
+  [
+    'cases',
+    `function run(n) { const s = { k: n }; switch (s.k) { case 0: return 'none'; case 1:/*- return [s.k, ${LONG}].join();-*/ case 2: case 3:/*- { const m = n + 1; return [m, ${LONG}].join(); }-*/ case 4: return n; } return 'over'; }`,
+  ],
+  [
+    'cases that go on behind the switch',
+    `function run(n) { let s = ''; switch (n) { case 1:/*- s = s + n + ${LONG}; break;-*/ case 2:/*- s = n + s + ${LONG}; break;-*/ case 3: s = 'three'; } return s + n; }`,
+  ],
+  [
+    'cases that leave a loop',
+    `function run(n) { let s = ''; for (let k = 0; k < 5; k++) { switch (k) { case 1:/*- if (n === 1) continue; s += n + ${LONG}; break;-*/ case 3:/*- return s + ${LONG};-*/ case 4: s += 'four'; } s += k; } return s; }`,
+  ],
+  [
+    'cases where others go on behind the switch',
+    `function run(n) { switch (n) { case 1:/*- return [n, ${LONG}].join();-*/ default: n += 5; break; case 2:/*- return [n, n, ${LONG}].join();-*/ } return n; }`,
+  ],
+  [
+    'cases with what stands for all others',
+    `function run(n) { switch (n) { case 0: return 'none'; case 1:/*- return [n, ${LONG}].join();-*/ default:/*- return [n, n, ${LONG}].join();-*/ } }`,
+  ],
+  [
+    'what lists that others begin anew close over',
+    `function run(n) { let list = [n]; const collect = (f) => { const all = list; list = []; f(); const made = list; list = all; return made; }; const add = (k) => { if (k > 1)/*- { const f = (m) => list.push(m + ${LONG}, m + ${LONG}, m + ${LONG}); f(k); f({ list }.list.length); return; }-*/ list.push(k); }; add(n); const inner = collect(() => { add(n + 1); list.push(0); }); return JSON.stringify([list, inner]); }`,
+  ],
+  [
     'what writes the counter of a loop',
     `function run(n) { let s = ''; for (let k = 0; k < 9; k++) { if (k === n)/*- { k += 2; s = s + k + ${LONG}; }-*/ s += k; } return s; }`,
   ],
@@ -148,6 +180,16 @@ it.each([
   const program = marked.replaceAll(/\/\*-|-\*\//g, '');
   const result = divided(marked);
   expect(outcomes(result).map(String)).toEqual(outcomes(program).map(String));
+});
+
+it('asks for nothing where no case of a switch fits', () => {
+  const marked = `function run(n) { let s = n; switch (n) { case 1:/*- s = n + ${LONG}; break;-*/ case 2:/*- s = [n, ${LONG}].join(); break;-*/ case 9: s = 9; } return s; }`;
+  const result = divided(marked);
+  expect(result).toMatch(/case 1: case 2: s = region\$\d+\(n, s\);/);
+  const missing = result.replace(/region\$\d+\(n, s\);/, 'missing();');
+  const run = new Function(`${missing}\nreturn run;`)() as (n: number) => unknown;
+  expect([0, 3, 9].map(run)).toEqual([0, 3, 9]);
+  expect(() => run(1)).toThrow('missing is not defined');
 });
 
 it('keeps in what catches errors that it lets those pass that say that a part is missing', () => {

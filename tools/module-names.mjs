@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'acorn';
+import { Analysis } from './page-analysis.mjs';
 
 /** Functions of these modules are read as kernels are: none can stand for them. So are those of other modules that are given to `inline`. */
 const READ = /[\\/]frontend[\\/]device-functions\.js$/;
@@ -72,6 +73,7 @@ export class Module {
   /** The statements that import names. */
   importing = [];
   loads;
+  #hidden;
 
   constructor(file) {
     this.file = file;
@@ -119,6 +121,12 @@ export class Module {
     const item = new Item(this, node, name);
     this.all.push(item);
     if (name !== undefined) this.items.set(name, item);
+  }
+
+  /** Names that are declared below the top, where they may mean something else. */
+  get hidden() {
+    this.#hidden ??= new Analysis(this.body).names;
+    return this.#hidden;
   }
 
   /** Names of variables, which are no items with a name. */

@@ -42,7 +42,11 @@ export async function joinFiles(page, entries) {
         (!name.startsWith('cpu-') && cpu.includes(file)) || (!name.startsWith('webgpu-') && webgpu.includes(file)),
     ),
   );
+  const parts = PARTS.flatMap((name) => loadedBy(`compiler/${name}.js`));
+  const compiling = statically([...entrances, ...parts]);
   const groups = Object.entries({
+    // Loaded at once, and needed by what is not: bundlers would make a file of each set of these that several others share.
+    shared: [...first].filter((file) => compiling.has(file)),
     base: [...loadedBy(FRONT), ...cpu.filter((file) => webgpu.includes(file)), ...taken],
     cpu,
     webgpu,
@@ -60,7 +64,6 @@ export async function joinFiles(page, entries) {
   }
   /** What a file of a group exports as the name of a module. */
   const exportFor = ({ wanted }, from, name) => {
-    if (name === '*') throw new Error(`all of ${from} is imported: nothing joins that`);
     const key = JSON.stringify([from, name]);
     if (!wanted.has(key)) wanted.set(key, `$${wanted.size.toString(36)}`);
     return wanted.get(key);
@@ -73,7 +76,8 @@ export async function joinFiles(page, entries) {
     const used = [...module.imported.values(), ...module.passedOn];
     for (const { from, name } of used) {
       const group = groupOf.get(from);
-      if (group !== undefined && group !== groupOf.get(module.file)) exportFor(group, from, name);
+      if (group === undefined || group === groupOf.get(module.file)) continue;
+      for (const each of name === '*' ? read(from).exported.keys() : [name]) exportFor(group, from, each);
     }
   }
   const texts = new Map();

@@ -6,11 +6,12 @@
  * sound only for what nothing else runs, so modules are left alone that not only `front.page.ts` and the compilers of devices lead to.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MagicString from 'magic-string';
 import { Module } from './module-names.mjs';
+import { Division, exportOf, importing, itemOf, path } from './page-division.mjs';
 import { withoutPrivates } from './page-privates.mjs';
 import { MISSING, REGION, withRegions } from './page-regions.mjs';
 
@@ -20,7 +21,7 @@ const SHORT = 120;
 
 /** Modules that are run by those alone who begin again when a part has been loaded: what they import may be divided. */
 const BEGUN_AGAIN =
-  /[\\/]compiler[\\/](?:front|ir[\\/]passes[\\/]describe)\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant))\.js$/;
+  /[\\/]compiler[\\/](?:front|ir[\\/]passes[\\/]describe)\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant|disassembly\.page))\.js$/;
 /** Loads all parts before it does anything. */
 const WHOLE = /[\\/]driver[\\/]simulator[\\/]/;
 /** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch: what depends on that is in its layout. */
@@ -28,6 +29,10 @@ const DIVIDED = /[\\/]compiler[\\/](?!render[\\/]wgsl[\\/]layout\.js$)/;
 /** Tables that are loaded at once, of functions that compiling runs alone. */
 const OF_COMPILING = /[\\/]compiler[\\/](?:intrinsics[\\/](?:integers|operations)|ir[\\/]builder)\.js$/;
 
+/** Modules that load a part. */
+const PART = /[\\/]compiler[\\/](?:(?:cpu-|webgpu-)?(?:rest|usual|simple)|texts)\.js$/;
+/** Files of what has moved. */
+const MOVED = /(?:\.|[\\/]all-)(?:(?:cpu-|webgpu-)?(?:rest|usual)|texts)\.js$/;
 /**
  * Divides what Vite has built into the folder `page`, a file a module; `entries` are the modules that programs import. What no usual kernel reaches goes first, then what only kernels reach that are not
  * simple, then what the simplest do not.
@@ -67,7 +72,7 @@ function modulesOf(files) {
   const divided = [...reachedFrom(/./)].filter(
     (module) => OF_COMPILING.test(module.file) || (!others.has(module) && DIVIDED.test(module.file)),
   );
-  const [forCpu, forWebGpu, forAll] = [/cpu/, /webgpu/, /\.page\.js$/].map(reachedFrom);
+  const [forCpu, forWebGpu, forAll] = [/cpu/, /webgpu/, /compiler[\\/].*\.page\.js$/].map(reachedFrom);
   const deviceOf = (module) => {
     if (forAll.has(module) || forCpu.has(module) === forWebGpu.has(module)) return '';
     return forCpu.has(module) ? 'cpu-' : 'webgpu-';
@@ -114,14 +119,14 @@ function takeOut(page, files, reachedIn, kind) {
   const { all, divided, read, devices } = modulesOf(files);
   // What has moved before can wait for what moves now.
   const late = new Set([...all].filter(({ file }) => MOVED.test(file)));
-  const moving = whatMoves(
+  const { moving, named } = whatMoves(
     divided,
     [...all].filter((module) => !late.has(module)),
     called,
     read,
   );
   const partOf = whichPart(moving, kind, devices, read);
-  new Division(page, moving, partOf, read).write(divided, late);
+  new Division(page, moving, named, partOf, read).write(divided, late);
 }
 
 /** What most kernels reach of a file: where functions begin that are called, and the characters that are not reached. */
@@ -214,15 +219,18 @@ function reached(files, next, read) {
   return found;
 }
 
-/** The item that a name means in a module; undefined for globals, and for what is no item. */
-function itemOf(module, name, read) {
-  const imported = module.imported.get(name);
-  return imported === undefined ? module.items.get(name) : exportOf(read(imported.from), imported.name);
-}
+const lengthOf = ({ text }) => text.replaceAll(/\s+/g, ' ').length;
 
-const exportOf = (module, name) => module.items.get(module.exported.get(name));
+/** Whether an item reads a table, which may move with it. */
+const readsTable = (item, read) =>
+  [...item.references.keys()].some((name) => {
+    const other = itemOf(item.module, name, read);
+    return other?.node.type === 'VariableDeclaration' && lengthOf(other) > 4 * SHORT;
+  });
 
-/** The items that move, each with whether something stays that uses it, so that something must stand in its place. */
+/**
+ * The items that move, each with whether something stays that uses it. Also those that something must stand for in their place: others are only called, where their part can be asked for them.
+ */
 function whatMoves(divided, all, called, read) {
   const candidates = new Set(
     divided.flatMap((module) => {
@@ -256,245 +264,17 @@ function whatMoves(divided, all, called, read) {
     before = candidates.size;
     for (const item of candidates) {
       if (REGION.test(item.name)) continue;
-      const isShort = item.text.replaceAll(/\s+/g, ' ').length < SHORT;
+      const isShort = lengthOf(item) < SHORT && !readsTable(item, read);
       if ((!item.isFunction || isShort) && stays(item)) candidates.delete(item);
     }
   }
-  return new Map([...candidates].map((item) => [item, stays(item)]));
-}
-
-class Division {
-  #page;
-  #moving;
-  #partOf;
-  #read;
-  /** What each function is called in its part. */
-  #names = new Map();
-
-  constructor(page, moving, partOf, read) {
-    this.#page = page;
-    this.#moving = moving;
-    this.#partOf = partOf;
-    this.#read = read;
-  }
-
-  /** Divides modules; `late` are those that take what moves from where it goes. */
-  write(modules, late) {
-    for (const user of this.#moving.keys()) {
-      for (const [name, onlyCalled] of user.references) {
-        const item = itemOf(user.module, name, this.#read);
-        if (!this.#moving.has(item) || !item.isFunction) continue;
-        // What is compared or kept is the same for all: what stands in its place.
-        if (!onlyCalled) this.#moving.set(item, true);
-        else if (this.#isApart(user, item)) this.#names.set(item, '');
-      }
-    }
-    for (const module of late) {
-      for (const name of module.imported.keys()) {
-        const item = itemOf(module, name, this.#read);
-        if (this.#moving.has(item) && item.isFunction && !callsOnly(module, name)) this.#moving.set(item, true);
-      }
-    }
-    for (const [item, isUsed] of this.#moving) if (isUsed) this.#names.set(item, '');
-    let k = 0;
-    for (const item of this.#names.keys()) this.#names.set(item, `_${(k++).toString(36)}`);
-    const exported = new Map([...new Set(this.#partOf.values())].map((part) => [part, []]));
-    for (const module of modules) this.#divide(module, exported);
-    for (const module of late) this.#redirect(module);
-    for (const [name, lines] of exported) {
-      writeFileSync(join(this.#page, `compiler/all-${name}.js`), lines.join(''));
-      const others = /^(?:cpu|webgpu)-/.test(name) ? [name.replace(/^.*-/, '')] : [];
-      this.#load(
-        name,
-        others.filter((other) => exported.has(other)),
-      );
-    }
-    // What moved before takes from what moves now, and has constants that are computed when it is loaded.
-    for (const { file } of late) {
-      const [, name] = /[\\/]all-([\w-]+)\.js$/.exec(file) ?? [];
-      if (name === undefined) continue;
-      const [device] = /^(?:cpu-|webgpu-|)/.exec(name);
-      this.#load(
-        name,
-        [...new Set(['', device])].flatMap((of) => {
-          const earlier = ['simple', 'usual'].map((kind) => of + kind).filter((other) => other !== name);
-          return earlier.filter((other) => existsSync(join(this.#page, `compiler/all-${other}.js`)));
-        }),
-      );
+  const named = new Set(used);
+  for (const module of all) {
+    const isDivided = divided.includes(module);
+    for (const user of module.all.filter((item) => !candidates.has(item))) {
+      for (const [name, onlyCalled] of user.references)
+        if (!onlyCalled || !isDivided || module.hidden.has(name)) named.add(itemOf(module, name, read));
     }
   }
-
-  /** Writes the module that loads a part behind others. */
-  #load(name, others) {
-    writeFileSync(this.#part(name), loading(name, others));
-  }
-
-  #part(name) {
-    return join(this.#page, `compiler/${name}.js`);
-  }
-
-  /** Whether an item that moves may be missing where another one runs. */
-  #isApart(user, item) {
-    return this.#partOf.get(item) === 'texts' && this.#partOf.get(user) !== 'texts';
-  }
-
-  /** Divides a module; adds what the parts are to export of it. */
-  #divide(module, exported) {
-    const all = [...module.items.values()].filter((item) => this.#moving.has(item));
-    if (all.length === 0) return;
-    const own = new Set();
-    for (const part of exported.keys()) {
-      const moved = all.filter((item) => this.#partOf.get(item) === part);
-      if (moved.length > 0) exported.get(part).push(this.#move(module, part, moved, own));
-    }
-    this.#leave(module, all, own);
-  }
-
-  /** Has a module take what has moved from where it is now. */
-  #redirect(module) {
-    const text = new MagicString(module.text);
-    for (const { start, end, specifiers, source } of module.importing) {
-      const wanted = new Map();
-      for (const { local, imported } of specifiers) {
-        const { from } = module.imported.get(local.name);
-        const item = imported && itemOf(module, local.name, this.#read);
-        const hasMoved = this.#moving.has(item) && !(item.isFunction && !callsOnly(module, local.name));
-        const file = hasMoved ? fileOf(item.module, this.#partOf.get(item)) : from;
-        const name = file === from ? (imported?.name ?? '*') : item.name;
-        wanted.set(file, (wanted.get(file) ?? new Map()).set(local.name, name));
-      }
-      if ([...wanted.keys()].every((file) => file === join(dirname(module.file), source.value))) continue;
-      const lines = [...wanted].map(([from, names]) => importing(path(module.file, from), names));
-      text.overwrite(start, end, lines.join(' '));
-    }
-    writeFileSync(module.file, text.toString());
-  }
-
-  /** Writes the file of what moves into a part. Gives what the part is to export of it; adds to `own` what that uses of the module. */
-  #move(module, part, moved, own) {
-    const file = fileOf(module, part);
-    const wanted = new Map();
-    const want = (from, name, local) => wanted.set(from, (wanted.get(from) ?? new Map()).set(local, name));
-    const kept = new Set(module.otherNames);
-    const references = new Map();
-    const pieces = [];
-    const hidden = new Set();
-    for (const [name, onlyCalled] of moved.flatMap((item) => [...item.references]))
-      references.set(name, (references.get(name) ?? true) && onlyCalled);
-    for (const [name, onlyCalled] of references) {
-      const item = itemOf(module, name, this.#read);
-      const imported = module.imported.get(name);
-      if (this.#moving.has(item) && (onlyCalled || !item.isFunction)) {
-        const from = fileOf(item.module, this.#partOf.get(item));
-        if (this.#isApart(moved[0], item)) {
-          want(this.#part('texts'), '$texts', '$texts');
-          pieces.push(`function ${name}(...args) { return $texts().${this.#names.get(item)}(...args); }`);
-        } else if (from !== file) want(from, item.name, name);
-      } else if (imported !== undefined) want(imported.from, imported.name, name);
-      else if (item !== undefined || kept.has(name)) {
-        want(module.file, name, name);
-        own.add(name);
-        hidden.add(name);
-      }
-    }
-    const hides = (item) => hidden.has(item.name);
-    pieces.push(...moved.map((item) => (hides(item) ? item.text.replace(item.name, `${item.name}$rest`) : item.text)));
-    const exports = moved.map((item) => (hides(item) ? as(`${item.name}$rest`, item.name) : item.name));
-    writeFileSync(
-      file,
-      [
-        ...[...wanted].map(([from, names]) => importing(path(file, from), names)),
-        ...pieces,
-        `export { ${exports.join(', ')} };\n`,
-      ].join('\n'),
-    );
-    const names = moved.filter((item) => this.#names.has(item)).map((item) => as(item.name, this.#names.get(item)));
-    if (names.length === 0) return '';
-    return `export { ${names.join(', ')} } from "${path(this.#part(part), file)}";\n`;
-  }
-
-  /** Writes what is left of a module. Its lines stay where they are, so that its source map holds. */
-  #leave(module, moved, needed) {
-    const text = new MagicString(module.text);
-    const lines = (code) => code.replaceAll(/[^\n]/g, '');
-    const gone = new Set();
-    const parts = new Set();
-    const regions = new Map();
-    for (const item of moved) {
-      const name = this.#moving.get(item) ? this.#names.get(item) : undefined;
-      const isRegion = REGION.test(item.name);
-      const part = partName(this.#partOf.get(item));
-      if (name !== undefined) parts.add(this.#partOf.get(item));
-      if (name === undefined || isRegion) gone.add(item.name);
-      if (isRegion && name !== undefined) regions.set(item.name, `${part}().${name}(`);
-      const instead =
-        name === undefined || isRegion ? '' : `function ${item.name}(...args) { return ${part}().${name}(...args); }`;
-      text.overwrite(item.node.start, item.node.end, instead + lines(item.text));
-    }
-    const isMoved = (at) => moved.some(({ node }) => node.start <= at && at < node.end);
-    for (const { 0: call, 1: name, index } of module.text.matchAll(/\b(region\$\d+)\(/g))
-      if (!isMoved(index)) text.overwrite(index, index + call.length, regions.get(name));
-    const read = new Set(
-      module.all.filter((item) => !this.#moving.has(item)).flatMap((item) => [...item.references.keys()]),
-    );
-    for (const local of module.exported.values()) read.add(local);
-    for (const { start, end, specifiers, source } of module.importing) {
-      const names = specifiers
-        .map(({ local, imported }) => [local.name, imported?.name ?? '*'])
-        .filter(([local]) => read.has(local));
-      if (names.length === specifiers.length) continue;
-      text.overwrite(
-        start,
-        end,
-        (names.length === 0 ? '' : importing(source.value, names)) + lines(module.text.slice(start, end)),
-      );
-    }
-    const exported = new Map([...module.exported].filter(([, name]) => !gone.has(name)));
-    for (const name of needed) exported.set(name, name);
-    const list = [...exported].map(([name, local]) => as(local, name)).join(', ');
-    const imports = [...parts].map((part) =>
-      importing(path(module.file, this.#part(part)), [[partName(part), partName(part)]]),
-    );
-    const code = text
-      .toString()
-      .replace(/^export \{[^}]*\};$/m, (whole) => lines(whole))
-      .replace(
-        /(?=\/\/# sourceMappingURL=|$(?![\s\S]))/,
-        () => `export { ${list} };\n${imports.map((line) => `${line}\n`).join('')}`,
-      );
-    writeFileSync(module.file, code);
-  }
-}
-
-/** Modules that load a part. */
-const PART = /[\\/]compiler[\\/](?:(?:cpu-|webgpu-)?(?:rest|usual|simple)|texts)\.js$/;
-/** Files of what has moved. */
-const MOVED = /(?:\.|[\\/]all-)(?:(?:cpu-|webgpu-)?(?:rest|usual)|texts)\.js$/;
-/** The module that loads a part, when others have been loaded that it needs. */
-function loading(name, others) {
-  const imports = others.map((other) => `import { ${partName(other)}Part } from "./${other}.js";\n`);
-  const before = others.map((other) => `${partName(other)}Part.load()`).join(', ');
-  const all = `import("./all-${name}.js")`;
-  const load = others.length === 0 ? `() => ${all}` : `async () => { await Promise.all([${before}]); return ${all}; }`;
-  const local = partName(name);
-  return `import { onDemand } from "../on-demand.js";\n${imports.join('')}const ${local}Part = onDemand(${load}${/usual$|simple$/.test(name) ? ', true' : ''});\nconst ${local} = () => ${local}Part.now();\nexport { ${local}, ${local}Part };\n`;
-}
-
-/** Whether all that a module does with a name is to call it. */
-const callsOnly = (module, name) => module.all.every(({ references }) => references.get(name) ?? true);
-
-/** What a module calls a part: no name within a function hides it. */
-const partName = (part) => `$${part.replace(/-(\w)/, (_, letter) => letter.toUpperCase())}`;
-const fileOf = (module, part) => module.file.replace(/\.js$/, `.${part}.js`);
-const as = (name, other) => (name === other ? name : `${name} as ${other}`);
-
-function path(from, to) {
-  const way = relative(dirname(from), to).replaceAll('\\', '/');
-  return way.startsWith('.') ? way : `./${way}`;
-}
-
-function importing(from, names) {
-  const [first] = names;
-  if (first[1] === '*') return `import * as ${first[0]} from "${from}";`;
-  return `import { ${[...names].map(([local, name]) => as(name, local)).join(', ')} } from "${from}";`;
+  return { moving: new Map([...candidates].map((item) => [item, stays(item)])), named };
 }

@@ -1,21 +1,22 @@
 /**
- * Makes ordinary properties of the private ones (`#name`) of modules, so that functions outside a class can stand for parts of its methods. Minifiers keep the names of both.
+ * Makes ordinary properties of the private ones (`#name`) of modules, so that functions outside a class can stand for parts of its methods. Minifiers keep the names of
+ * ordinary ones, so they are short.
  */
 import MagicString from 'magic-string';
 
-/** The texts of modules, by file, with `_name` for `#name`; classes that extend others, or are extended, get names of their own. */
+/** The texts of modules, by file, with `_0` for the first `#name` of a class, and so on; classes that extend others, or are extended, and those that objects are asked for, share none. */
 export function withoutPrivates(modules) {
   const classes = modules.flatMap(({ body }) => classesIn(body));
   const bases = new Set(classes.map(({ superClass }) => superClass?.name));
-  const taken = new Map();
-  const nameFor = (node, name) => {
-    if (node.superClass === null && !bases.has(node.id?.name)) return `_${name}`;
-    const count = (taken.get(name) ?? 0) + 1;
-    taken.set(name, count);
-    return `_${name}$${count}`;
-  };
+  let shared = 0;
   return modules.map(({ text, body }) => {
     const code = new MagicString(text);
+    // Objects are asked for these to know their class.
+    const asked = new Set(Array.from(text.matchAll(/#(\w+) in\b/g), ([, name]) => name));
+    const nameFor = (node, name, own) =>
+      node.superClass === null && !bases.has(node.id?.name) && !asked.has(name)
+        ? `_${own.size.toString(36)}`
+        : `_$${(shared++).toString(36)}`;
     const visit = (node, names, parent) => {
       if (Array.isArray(node)) {
         for (const each of node) visit(each, names, parent);
@@ -28,7 +29,7 @@ export function withoutPrivates(modules) {
         const own = new Map();
         for (const { key } of node.body) {
           if (key?.type !== 'PrivateIdentifier') continue;
-          if (!own.has(key.name)) own.set(key.name, nameFor(parent, key.name));
+          if (!own.has(key.name)) own.set(key.name, nameFor(parent, key.name, own));
           inner.set(key.name, own.get(key.name));
         }
       }

@@ -28,7 +28,7 @@ import { NotSupportedError } from '../../errors.ts';
 import { trace, traceTime } from '../../trace.ts';
 import { withExternals } from '../externals.ts';
 import { describePosition, kernelLabel } from '../launch-errors.ts';
-import { disassemble } from './disassemble.ts';
+import { disassemble } from './disassembly.ts';
 
 /** How kernels become code, in two steps. Tests bring their own. */
 export interface Pipeline {

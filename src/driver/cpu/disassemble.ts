@@ -4,7 +4,7 @@
  * The inverse of render/wasm/assembler.ts over the same opcode tables, in the linear form of the text format: one
  * instruction a line, indented by structure. Reads what that assembler writes, not every module there is.
  */
-import { LANE_OPS, MEMORY_LANE_OPS, MEMORY_OPS, OP, PLAIN_OPS } from '../../compiler/render/wasm/opcodes.ts';
+import { allOps, OP } from '../../compiler/render/wasm/opcodes.ts';
 
 const TYPES: Readonly<Record<number, string>> = {
   127: 'i32',
@@ -21,18 +21,16 @@ interface Instruction {
   readonly immediates: Immediates;
 }
 
-/** Instructions by the number that the opcode tables give them. */
-const BY_CODE: ReadonlyMap<number, Instruction> = new Map(
-  [
-    ...list(PLAIN_OPS, 'none'),
-    ...list(MEMORY_OPS, 'memory'),
-    ...list(MEMORY_LANE_OPS, 'memoryLane'),
-    ...list(LANE_OPS, 'lane'),
-  ].map(([code, instruction]) => [code, instruction]),
-);
+/** Instructions by the number that the opcode tables give them; made when code is first read, as pages load the tables by then. */
+let known: ReadonlyMap<number, Instruction> | undefined;
 
-function list(table: Readonly<Record<string, number>>, immediates: Immediates): [number, Instruction][] {
-  return Object.entries(table).map(([name, code]) => [code, { name, immediates }]);
+function instructions(): ReadonlyMap<number, Instruction> {
+  const all = Object.entries(allOps()) as [Immediates, Readonly<Record<string, number>>][];
+  return new Map(
+    all.flatMap(([immediates, table]) =>
+      Object.entries(table).map(([name, code]) => [code, { name, immediates }] as const),
+    ),
+  );
 }
 
 class Reader {
@@ -168,8 +166,9 @@ function functionLines(reader: Reader, head: string, lines: string[]): void {
 function instruction(reader: Reader): string {
   const first = reader.byte();
   const code = first >= 0xfc ? (first << 12) | reader.unsigned() : first;
-  const known = BY_CODE.get(code);
-  if (known !== undefined) return `${known.name}${immediates(reader, known.immediates)}`;
+  known ??= instructions();
+  const found = known.get(code);
+  if (found !== undefined) return `${found.name}${immediates(reader, found.immediates)}`;
   switch (code) {
     case OP.block:
     case OP.loop:

@@ -27,7 +27,7 @@ import { Interruption, listensForInterrupts } from '../interrupts.ts';
 import { HELP, kernelFault, timeoutError, withLaunchStack } from '../launch-errors.ts';
 import { SlicedRun } from '../sliced-run.ts';
 import type { Ended } from './detached.ts';
-import { disassemble } from './disassemble.ts';
+import { disassemble } from './disassembly.ts';
 import type { Engine } from './engine.ts';
 import { RECORD_ADDRESS } from './memory.ts';
 import { type Plan, Plans } from './plans.ts';

@@ -8,12 +8,12 @@ import {
   LANE_OPS,
   type LaneOp,
   MEMORY_LANE_OPS,
-  MEMORY_OPS,
   type MemoryLaneOp,
   type MemoryOp,
+  memoryOpcode,
   OP,
-  PLAIN_OPS,
   type PlainOp,
+  plainOpcode,
 } from './opcodes.ts';
 
 export type WasmType = 'i32' | 'i64' | 'f32' | 'f64' | 'v128';
@@ -186,12 +186,12 @@ export class FunctionBuilder {
 
   /** An instruction without immediates. */
   op(...names: readonly PlainOp[]): void {
-    for (const name of names) this.#opcode(PLAIN_OPS[name]);
+    for (const name of names) this.#opcode(plainOpcode(name));
   }
 
   /** A load, store or atomic; `align` is the base-2 logarithm of the alignment promised. */
   memory(name: MemoryOp, align: number, offset: number | bigint = 0): void {
-    this.#opcode(MEMORY_OPS[name]);
+    this.#opcode(memoryOpcode(name));
     this.code.unsigned(align);
     this.code.unsigned(Number(offset));
   }

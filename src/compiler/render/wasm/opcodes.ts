@@ -7,8 +7,8 @@
  */
 
 // biome-ignore format: a table
-/** Instructions without immediates. */
-const PLAIN = {
+/** Instructions of scalars without immediates. */
+const SCALAR = {
   unreachable: 0x00, return: 0x0f, drop: 0x1a, select: 0x1b, 'i32.eqz': 0x45, 'i32.eq': 0x46, 'i32.ne': 0x47,
   'i32.lt_s': 0x48, 'i32.lt_u': 0x49, 'i32.gt_s': 0x4a, 'i32.gt_u': 0x4b, 'i32.le_s': 0x4c, 'i32.le_u': 0x4d,
   'i32.ge_s': 0x4e, 'i32.ge_u': 0x4f, 'i64.eqz': 0x50, 'i64.eq': 0x51, 'i64.ne': 0x52, 'i64.lt_s': 0x53,
@@ -33,43 +33,50 @@ const PLAIN = {
   'i32.extend16_s': 0xc1, 'i64.extend8_s': 0xc2, 'i64.extend16_s': 0xc3, 'i64.extend32_s': 0xc4,
   'i32.trunc_sat_f32_s': 0xfc000, 'i32.trunc_sat_f32_u': 0xfc001, 'i32.trunc_sat_f64_s': 0xfc002,
   'i32.trunc_sat_f64_u': 0xfc003, 'i64.trunc_sat_f32_s': 0xfc004, 'i64.trunc_sat_f32_u': 0xfc005,
-  'i64.trunc_sat_f64_s': 0xfc006, 'i64.trunc_sat_f64_u': 0xfc007, 'i8x16.swizzle': 0xfd00e, 'i8x16.splat': 0xfd00f,
-  'i16x8.splat': 0xfd010, 'i32x4.splat': 0xfd011, 'i64x2.splat': 0xfd012, 'f32x4.splat': 0xfd013,
-  'f64x2.splat': 0xfd014, 'i8x16.eq': 0xfd023, 'i8x16.ne': 0xfd024, 'i8x16.lt_s': 0xfd025, 'i8x16.lt_u': 0xfd026,
-  'i8x16.gt_s': 0xfd027, 'i8x16.gt_u': 0xfd028, 'i8x16.le_s': 0xfd029, 'i8x16.le_u': 0xfd02a, 'i8x16.ge_s': 0xfd02b,
-  'i8x16.ge_u': 0xfd02c, 'i16x8.eq': 0xfd02d, 'i16x8.ne': 0xfd02e, 'i16x8.lt_s': 0xfd02f, 'i16x8.lt_u': 0xfd030,
-  'i16x8.gt_s': 0xfd031, 'i16x8.gt_u': 0xfd032, 'i16x8.le_s': 0xfd033, 'i16x8.le_u': 0xfd034, 'i16x8.ge_s': 0xfd035,
-  'i16x8.ge_u': 0xfd036, 'i32x4.eq': 0xfd037, 'i32x4.ne': 0xfd038, 'i32x4.lt_s': 0xfd039, 'i32x4.lt_u': 0xfd03a,
-  'i32x4.gt_s': 0xfd03b, 'i32x4.gt_u': 0xfd03c, 'i32x4.le_s': 0xfd03d, 'i32x4.le_u': 0xfd03e, 'i32x4.ge_s': 0xfd03f,
-  'i32x4.ge_u': 0xfd040, 'f32x4.eq': 0xfd041, 'f32x4.ne': 0xfd042, 'f32x4.lt': 0xfd043, 'f32x4.gt': 0xfd044,
-  'f32x4.le': 0xfd045, 'f32x4.ge': 0xfd046, 'f64x2.eq': 0xfd047, 'f64x2.ne': 0xfd048, 'f64x2.lt': 0xfd049,
-  'f64x2.gt': 0xfd04a, 'f64x2.le': 0xfd04b, 'f64x2.ge': 0xfd04c, 'v128.not': 0xfd04d, 'v128.and': 0xfd04e,
-  'v128.andnot': 0xfd04f, 'v128.or': 0xfd050, 'v128.xor': 0xfd051, 'v128.bitselect': 0xfd052,
-  'v128.any_true': 0xfd053, 'f32x4.demote_f64x2_zero': 0xfd05e, 'f64x2.promote_low_f32x4': 0xfd05f,
-  'i8x16.popcnt': 0xfd062, 'i8x16.bitmask': 0xfd064, 'i8x16.narrow_i16x8_s': 0xfd065, 'i8x16.narrow_i16x8_u': 0xfd066, 'f32x4.ceil': 0xfd067,
-  'f32x4.floor': 0xfd068, 'f32x4.trunc': 0xfd069, 'f32x4.nearest': 0xfd06a, 'f64x2.ceil': 0xfd074,
-  'f64x2.floor': 0xfd075, 'f64x2.trunc': 0xfd07a, 'f64x2.nearest': 0xfd094, 'i16x8.extadd_pairwise_i8x16_s': 0xfd07c, 'i16x8.extadd_pairwise_i8x16_u': 0xfd07d, 'i32x4.extadd_pairwise_i16x8_s': 0xfd07e,
-  'i32x4.extadd_pairwise_i16x8_u': 0xfd07f, 'i16x8.bitmask': 0xfd084, 'i16x8.narrow_i32x4_s': 0xfd085, 'i16x8.narrow_i32x4_u': 0xfd086, 'i16x8.extend_low_i8x16_s': 0xfd087,
-  'i16x8.extend_low_i8x16_u': 0xfd089, 'i32x4.abs': 0xfd0a0, 'i32x4.neg': 0xfd0a1, 'i32x4.all_true': 0xfd0a3,
-  'i32x4.bitmask': 0xfd0a4, 'i32x4.extend_low_i16x8_s': 0xfd0a7, 'i32x4.extend_high_i16x8_s': 0xfd0a8,
-  'i32x4.extend_low_i16x8_u': 0xfd0a9, 'i32x4.extend_high_i16x8_u': 0xfd0aa, 'i32x4.shl': 0xfd0ab,
-  'i32x4.shr_s': 0xfd0ac, 'i32x4.shr_u': 0xfd0ad, 'i32x4.add': 0xfd0ae, 'i32x4.sub': 0xfd0b1, 'i32x4.mul': 0xfd0b5,
-  'i32x4.min_s': 0xfd0b6, 'i32x4.min_u': 0xfd0b7, 'i32x4.max_s': 0xfd0b8, 'i32x4.max_u': 0xfd0b9, 'i32x4.dot_i16x8_s': 0xfd0ba,
-  'i64x2.abs': 0xfd0c0, 'i64x2.neg': 0xfd0c1, 'i64x2.all_true': 0xfd0c3, 'i64x2.bitmask': 0xfd0c4,
-  'i64x2.extend_low_i32x4_s': 0xfd0c7, 'i64x2.extend_high_i32x4_s': 0xfd0c8, 'i64x2.extend_low_i32x4_u': 0xfd0c9,
-  'i64x2.extend_high_i32x4_u': 0xfd0ca, 'i64x2.shl': 0xfd0cb, 'i64x2.shr_s': 0xfd0cc, 'i64x2.shr_u': 0xfd0cd,
-  'i64x2.add': 0xfd0ce, 'i64x2.sub': 0xfd0d1, 'i64x2.mul': 0xfd0d5, 'i64x2.eq': 0xfd0d6, 'i64x2.ne': 0xfd0d7,
-  'i64x2.lt_s': 0xfd0d8, 'i64x2.gt_s': 0xfd0d9, 'i64x2.le_s': 0xfd0da, 'i64x2.ge_s': 0xfd0db, 'f32x4.abs': 0xfd0e0,
-  'f32x4.neg': 0xfd0e1, 'f32x4.sqrt': 0xfd0e3, 'f32x4.add': 0xfd0e4, 'f32x4.sub': 0xfd0e5, 'f32x4.mul': 0xfd0e6,
-  'f32x4.div': 0xfd0e7, 'f32x4.min': 0xfd0e8, 'f32x4.max': 0xfd0e9, 'f32x4.pmin': 0xfd0ea, 'f32x4.pmax': 0xfd0eb,
-  'f64x2.abs': 0xfd0ec, 'f64x2.neg': 0xfd0ed, 'f64x2.sqrt': 0xfd0ef, 'f64x2.add': 0xfd0f0, 'f64x2.sub': 0xfd0f1,
-  'f64x2.mul': 0xfd0f2, 'f64x2.div': 0xfd0f3, 'f64x2.min': 0xfd0f4, 'f64x2.max': 0xfd0f5, 'f64x2.pmin': 0xfd0f6,
-  'f64x2.pmax': 0xfd0f7, 'i32x4.trunc_sat_f32x4_s': 0xfd0f8, 'i32x4.trunc_sat_f32x4_u': 0xfd0f9,
-  'f32x4.convert_i32x4_s': 0xfd0fa, 'f32x4.convert_i32x4_u': 0xfd0fb, 'i32x4.trunc_sat_f64x2_s_zero': 0xfd0fc,
-  'i32x4.trunc_sat_f64x2_u_zero': 0xfd0fd, 'f64x2.convert_low_i32x4_s': 0xfd0fe, 'f64x2.convert_low_i32x4_u': 0xfd0ff,
-  'i8x16.abs': 0xfd060, 'i8x16.neg': 0xfd061, 'i8x16.add': 0xfd06e,
-  'i8x16.sub': 0xfd071, 'i8x16.min_s': 0xfd076, 'i8x16.min_u': 0xfd077, 'i8x16.max_s': 0xfd078,
-  'i8x16.max_u': 0xfd079, 'i16x8.abs': 0xfd080, 'i16x8.neg': 0xfd081,
+  'i64.trunc_sat_f64_s': 0xfc006, 'i64.trunc_sat_f64_u': 0xfc007,
+};
+
+// biome-ignore format: a table
+/** Those of vectors. */
+const SIMD = {
+  'i8x16.swizzle': 0xfd00e, 'i8x16.splat': 0xfd00f, 'i16x8.splat': 0xfd010, 'i32x4.splat': 0xfd011,
+  'i64x2.splat': 0xfd012, 'f32x4.splat': 0xfd013, 'f64x2.splat': 0xfd014, 'i8x16.eq': 0xfd023, 'i8x16.ne': 0xfd024,
+  'i8x16.lt_s': 0xfd025, 'i8x16.lt_u': 0xfd026, 'i8x16.gt_s': 0xfd027, 'i8x16.gt_u': 0xfd028, 'i8x16.le_s': 0xfd029,
+  'i8x16.le_u': 0xfd02a, 'i8x16.ge_s': 0xfd02b, 'i8x16.ge_u': 0xfd02c, 'i16x8.eq': 0xfd02d, 'i16x8.ne': 0xfd02e,
+  'i16x8.lt_s': 0xfd02f, 'i16x8.lt_u': 0xfd030, 'i16x8.gt_s': 0xfd031, 'i16x8.gt_u': 0xfd032, 'i16x8.le_s': 0xfd033,
+  'i16x8.le_u': 0xfd034, 'i16x8.ge_s': 0xfd035, 'i16x8.ge_u': 0xfd036, 'i32x4.eq': 0xfd037, 'i32x4.ne': 0xfd038,
+  'i32x4.lt_s': 0xfd039, 'i32x4.lt_u': 0xfd03a, 'i32x4.gt_s': 0xfd03b, 'i32x4.gt_u': 0xfd03c, 'i32x4.le_s': 0xfd03d,
+  'i32x4.le_u': 0xfd03e, 'i32x4.ge_s': 0xfd03f, 'i32x4.ge_u': 0xfd040, 'f32x4.eq': 0xfd041, 'f32x4.ne': 0xfd042,
+  'f32x4.lt': 0xfd043, 'f32x4.gt': 0xfd044, 'f32x4.le': 0xfd045, 'f32x4.ge': 0xfd046, 'f64x2.eq': 0xfd047,
+  'f64x2.ne': 0xfd048, 'f64x2.lt': 0xfd049, 'f64x2.gt': 0xfd04a, 'f64x2.le': 0xfd04b, 'f64x2.ge': 0xfd04c,
+  'v128.not': 0xfd04d, 'v128.and': 0xfd04e, 'v128.andnot': 0xfd04f, 'v128.or': 0xfd050, 'v128.xor': 0xfd051,
+  'v128.bitselect': 0xfd052, 'v128.any_true': 0xfd053, 'f32x4.demote_f64x2_zero': 0xfd05e,
+  'f64x2.promote_low_f32x4': 0xfd05f, 'i8x16.popcnt': 0xfd062, 'i8x16.bitmask': 0xfd064,
+  'i8x16.narrow_i16x8_s': 0xfd065, 'i8x16.narrow_i16x8_u': 0xfd066, 'f32x4.ceil': 0xfd067, 'f32x4.floor': 0xfd068,
+  'f32x4.trunc': 0xfd069, 'f32x4.nearest': 0xfd06a, 'f64x2.ceil': 0xfd074, 'f64x2.floor': 0xfd075,
+  'f64x2.trunc': 0xfd07a, 'f64x2.nearest': 0xfd094, 'i16x8.extadd_pairwise_i8x16_s': 0xfd07c,
+  'i16x8.extadd_pairwise_i8x16_u': 0xfd07d, 'i32x4.extadd_pairwise_i16x8_s': 0xfd07e,
+  'i32x4.extadd_pairwise_i16x8_u': 0xfd07f, 'i16x8.bitmask': 0xfd084, 'i16x8.narrow_i32x4_s': 0xfd085,
+  'i16x8.narrow_i32x4_u': 0xfd086, 'i16x8.extend_low_i8x16_s': 0xfd087, 'i16x8.extend_low_i8x16_u': 0xfd089,
+  'i32x4.abs': 0xfd0a0, 'i32x4.neg': 0xfd0a1, 'i32x4.all_true': 0xfd0a3, 'i32x4.bitmask': 0xfd0a4,
+  'i32x4.extend_low_i16x8_s': 0xfd0a7, 'i32x4.extend_high_i16x8_s': 0xfd0a8, 'i32x4.extend_low_i16x8_u': 0xfd0a9,
+  'i32x4.extend_high_i16x8_u': 0xfd0aa, 'i32x4.shl': 0xfd0ab, 'i32x4.shr_s': 0xfd0ac, 'i32x4.shr_u': 0xfd0ad,
+  'i32x4.add': 0xfd0ae, 'i32x4.sub': 0xfd0b1, 'i32x4.mul': 0xfd0b5, 'i32x4.min_s': 0xfd0b6, 'i32x4.min_u': 0xfd0b7,
+  'i32x4.max_s': 0xfd0b8, 'i32x4.max_u': 0xfd0b9, 'i32x4.dot_i16x8_s': 0xfd0ba, 'i64x2.abs': 0xfd0c0,
+  'i64x2.neg': 0xfd0c1, 'i64x2.all_true': 0xfd0c3, 'i64x2.bitmask': 0xfd0c4, 'i64x2.extend_low_i32x4_s': 0xfd0c7,
+  'i64x2.extend_high_i32x4_s': 0xfd0c8, 'i64x2.extend_low_i32x4_u': 0xfd0c9, 'i64x2.extend_high_i32x4_u': 0xfd0ca,
+  'i64x2.shl': 0xfd0cb, 'i64x2.shr_s': 0xfd0cc, 'i64x2.shr_u': 0xfd0cd, 'i64x2.add': 0xfd0ce, 'i64x2.sub': 0xfd0d1,
+  'i64x2.mul': 0xfd0d5, 'i64x2.eq': 0xfd0d6, 'i64x2.ne': 0xfd0d7, 'i64x2.lt_s': 0xfd0d8, 'i64x2.gt_s': 0xfd0d9,
+  'i64x2.le_s': 0xfd0da, 'i64x2.ge_s': 0xfd0db, 'f32x4.abs': 0xfd0e0, 'f32x4.neg': 0xfd0e1, 'f32x4.sqrt': 0xfd0e3,
+  'f32x4.add': 0xfd0e4, 'f32x4.sub': 0xfd0e5, 'f32x4.mul': 0xfd0e6, 'f32x4.div': 0xfd0e7, 'f32x4.min': 0xfd0e8,
+  'f32x4.max': 0xfd0e9, 'f32x4.pmin': 0xfd0ea, 'f32x4.pmax': 0xfd0eb, 'f64x2.abs': 0xfd0ec, 'f64x2.neg': 0xfd0ed,
+  'f64x2.sqrt': 0xfd0ef, 'f64x2.add': 0xfd0f0, 'f64x2.sub': 0xfd0f1, 'f64x2.mul': 0xfd0f2, 'f64x2.div': 0xfd0f3,
+  'f64x2.min': 0xfd0f4, 'f64x2.max': 0xfd0f5, 'f64x2.pmin': 0xfd0f6, 'f64x2.pmax': 0xfd0f7,
+  'i32x4.trunc_sat_f32x4_s': 0xfd0f8, 'i32x4.trunc_sat_f32x4_u': 0xfd0f9, 'f32x4.convert_i32x4_s': 0xfd0fa,
+  'f32x4.convert_i32x4_u': 0xfd0fb, 'i32x4.trunc_sat_f64x2_s_zero': 0xfd0fc, 'i32x4.trunc_sat_f64x2_u_zero': 0xfd0fd,
+  'f64x2.convert_low_i32x4_s': 0xfd0fe, 'f64x2.convert_low_i32x4_u': 0xfd0ff, 'i8x16.abs': 0xfd060,
+  'i8x16.neg': 0xfd061, 'i8x16.add': 0xfd06e, 'i8x16.sub': 0xfd071, 'i8x16.min_s': 0xfd076, 'i8x16.min_u': 0xfd077,
+  'i8x16.max_s': 0xfd078, 'i8x16.max_u': 0xfd079, 'i16x8.abs': 0xfd080, 'i16x8.neg': 0xfd081,
   'i16x8.extend_high_i8x16_s': 0xfd088, 'i16x8.extend_high_i8x16_u': 0xfd08a, 'i16x8.shl': 0xfd08b,
   'i16x8.shr_s': 0xfd08c, 'i16x8.shr_u': 0xfd08d, 'i16x8.add': 0xfd08e, 'i16x8.sub': 0xfd091, 'i16x8.mul': 0xfd095,
   'i16x8.min_s': 0xfd096, 'i16x8.min_u': 0xfd097, 'i16x8.max_s': 0xfd098, 'i16x8.max_u': 0xfd099,
@@ -78,19 +85,24 @@ const PLAIN = {
 };
 
 // biome-ignore format: a table
-/** Instructions with a memory immediate (alignment and offset). */
-const MEMORY = {
+/** Loads and stores of scalars: instructions with a memory immediate (alignment and offset). */
+const SCALAR_MEMORY = {
   'i32.load': 0x28, 'i64.load': 0x29, 'f32.load': 0x2a, 'f64.load': 0x2b, 'i32.load8_s': 0x2c, 'i32.load8_u': 0x2d,
   'i32.load16_s': 0x2e, 'i32.load16_u': 0x2f, 'i64.load8_s': 0x30, 'i64.load8_u': 0x31, 'i64.load16_s': 0x32,
   'i64.load16_u': 0x33, 'i64.load32_s': 0x34, 'i64.load32_u': 0x35, 'i32.store': 0x36, 'i64.store': 0x37,
-  'f32.store': 0x38, 'f64.store': 0x39, 'i32.store8': 0x3a, 'i32.store16': 0x3b, 'v128.load': 0xfd000,
-  'v128.load8x8_s': 0xfd001, 'v128.load8x8_u': 0xfd002, 'v128.load16x4_s': 0xfd003, 'v128.load16x4_u': 0xfd004,
-  'v128.load32x2_s': 0xfd005, 'v128.load32x2_u': 0xfd006, 'v128.load8_splat': 0xfd007, 'v128.load16_splat': 0xfd008,
-  'v128.load32_splat': 0xfd009, 'v128.load64_splat': 0xfd00a, 'v128.store': 0xfd00b, 'v128.load32_zero': 0xfd05c,
-  'v128.load64_zero': 0xfd05d, 'i32.atomic.load': 0xfe010, 'i64.atomic.load': 0xfe011, 'i32.atomic.store': 0xfe017,
-  'i32.atomic.load8_u': 0xfe012, 'i32.atomic.load16_u': 0xfe013, 'i32.atomic.store8': 0xfe019,
-  'i32.atomic.store16': 0xfe01a, 'i32.atomic.rmw8.xchg_u': 0xfe043, 'i32.atomic.rmw16.xchg_u': 0xfe044,
-  'i32.atomic.rmw8.cmpxchg_u': 0xfe04a, 'i32.atomic.rmw16.cmpxchg_u': 0xfe04b,
+  'f32.store': 0x38, 'f64.store': 0x39, 'i32.store8': 0x3a, 'i32.store16': 0x3b,
+};
+
+// biome-ignore format: a table
+/** Those of vectors, and atomic ones. */
+const WIDE_MEMORY = {
+  'v128.load': 0xfd000, 'v128.load8x8_s': 0xfd001, 'v128.load8x8_u': 0xfd002, 'v128.load16x4_s': 0xfd003,
+  'v128.load16x4_u': 0xfd004, 'v128.load32x2_s': 0xfd005, 'v128.load32x2_u': 0xfd006, 'v128.load8_splat': 0xfd007,
+  'v128.load16_splat': 0xfd008, 'v128.load32_splat': 0xfd009, 'v128.load64_splat': 0xfd00a, 'v128.store': 0xfd00b,
+  'v128.load32_zero': 0xfd05c, 'v128.load64_zero': 0xfd05d, 'i32.atomic.load': 0xfe010, 'i64.atomic.load': 0xfe011,
+  'i32.atomic.store': 0xfe017, 'i32.atomic.load8_u': 0xfe012, 'i32.atomic.load16_u': 0xfe013,
+  'i32.atomic.store8': 0xfe019, 'i32.atomic.store16': 0xfe01a, 'i32.atomic.rmw8.xchg_u': 0xfe043,
+  'i32.atomic.rmw16.xchg_u': 0xfe044, 'i32.atomic.rmw8.cmpxchg_u': 0xfe04a, 'i32.atomic.rmw16.cmpxchg_u': 0xfe04b,
   'i64.atomic.store': 0xfe018, 'i32.atomic.rmw.add': 0xfe01e, 'i64.atomic.rmw.add': 0xfe01f,
   'i32.atomic.rmw.sub': 0xfe025, 'i64.atomic.rmw.sub': 0xfe026, 'i32.atomic.rmw.and': 0xfe02c,
   'i64.atomic.rmw.and': 0xfe02d, 'i32.atomic.rmw.or': 0xfe033, 'i64.atomic.rmw.or': 0xfe034,
@@ -115,15 +127,45 @@ const LANE = {
   'f64x2.replace_lane': 0xfd022,
 };
 
-export type PlainOp = keyof typeof PLAIN;
-export type MemoryOp = keyof typeof MEMORY;
+export type PlainOp = keyof typeof SCALAR | keyof typeof SIMD;
+export type MemoryOp = keyof typeof SCALAR_MEMORY | keyof typeof WIDE_MEMORY;
 export type MemoryLaneOp = keyof typeof MEMORY_LANE;
 export type LaneOp = keyof typeof LANE;
 
-export const PLAIN_OPS: Readonly<Record<PlainOp, number>> = PLAIN;
-export const MEMORY_OPS: Readonly<Record<MemoryOp, number>> = MEMORY;
+type Table = Readonly<Record<string, number>>;
+
+/** The number of an instruction without immediates. Tables of what simple kernels lack are read by functions of their own, so that pages load them later. */
+export function plainOpcode(name: PlainOp): number {
+  return (SCALAR as Table)[name] ?? simdOpcode(name);
+}
+
+function simdOpcode(name: PlainOp): number {
+  return (SIMD as Table)[name] as number;
+}
+
+/** The number of an instruction with a memory immediate. */
+export function memoryOpcode(name: MemoryOp): number {
+  return (SCALAR_MEMORY as Table)[name] ?? wideMemoryOpcode(name);
+}
+
+function wideMemoryOpcode(name: MemoryOp): number {
+  return (WIDE_MEMORY as Table)[name] as number;
+}
+
+export const isScalarOp = (word: string): word is keyof typeof SCALAR => Object.hasOwn(SCALAR, word);
+
 export const MEMORY_LANE_OPS: Readonly<Record<MemoryLaneOp, number>> = MEMORY_LANE;
 export const LANE_OPS: Readonly<Record<LaneOp, number>> = LANE;
+
+/** All instructions by what follows them, for what reads code. */
+export function allOps(): Readonly<Record<'none' | 'memory' | 'memoryLane' | 'lane', Table>> {
+  return {
+    none: { ...SCALAR, ...SIMD },
+    memory: { ...SCALAR_MEMORY, ...WIDE_MEMORY },
+    memoryLane: MEMORY_LANE,
+    lane: LANE,
+  };
+}
 
 /** Opcodes that the function builder writes itself, with immediates of their own. */
 export const OP = {

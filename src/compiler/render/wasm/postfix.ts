@@ -1,5 +1,5 @@
 /**
- * A short notation for helper functions: WebAssembly instructions in postfix order, with named locals.
+ * A short notation for helper functions: WebAssembly instructions of scalars in postfix order, with named locals.
  *
  *   x            local.get          =x          local.set           ~x          local.tee
  *   i64#-1       a constant         f64.add     an instruction      if else end, if:i64 with a result
@@ -7,9 +7,7 @@
  * Numbers may be decimal, hexadecimal, or powers like 2^112.
  */
 import type { FunctionBuilder, Local, WasmType } from './assembler.ts';
-import { PLAIN_OPS, type PlainOp } from './opcodes.ts';
-
-const isOp = (word: string): word is PlainOp => Object.hasOwn(PLAIN_OPS, word);
+import { isScalarOp } from './opcodes.ts';
 
 export function writePostfix(f: FunctionBuilder, locals: Readonly<Record<string, Local>>, text: string): void {
   const local = (name: string): Local => {
@@ -19,7 +17,7 @@ export function writePostfix(f: FunctionBuilder, locals: Readonly<Record<string,
   };
   for (const word of text.trim().split(/\s+/)) {
     const constant = /^(i32|i64|f32|f64)#(.+)$/.exec(word);
-    if (isOp(word)) f.op(word);
+    if (isScalarOp(word)) f.op(word);
     else if (constant) writeConstant(f, constant[1] as WasmType, constant[2] ?? '');
     else if (word === 'if') f.if();
     else if (word.startsWith('if:')) f.if(word.slice(3) as WasmType);
