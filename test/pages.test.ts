@@ -218,6 +218,16 @@ describe.skipIf(findChromium() === undefined && !isRequired('chromium'))('pages'
     expect(result).toEqual(['done', 'done', [1, 4, 6]]);
   });
 
+  it('show WebAssembly, once all has been loaded', async () => {
+    const { result } = await inPage(`${EVERY}
+      const shown = () => { try { return double.inspect({ target: 'wasm' }); } catch (error) { return error.code; } };
+      await double.launchAsync({ threads: 3 }, cuda.deviceArray(3, 'f32'));
+      const early = shown();
+      await cuda.open('cpu');
+      return [early, shown()];`);
+    expect(result).toEqual(['E_NO_WAIT', expect.stringMatching(/f32x4\.(?:mul|add)/)]);
+  });
+
   it('load what few kernels call', async () => {
     const { result } = await inPage(`${EVERY}
       const factorial = function factorial(n) { if (n < 2) return 1; return n * factorial(n - 1); };
