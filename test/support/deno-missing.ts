@@ -3,7 +3,7 @@
  */
 import { cuda } from '../../src/index.ts';
 
-delete Object.getPrototypeOf(navigator).gpu;
+delete Object.getPrototypeOf(Reflect.get(globalThis, 'navigator')).gpu;
 try {
   await cuda.open('webgpu');
 } catch (error) {
