@@ -4,6 +4,7 @@
 import type { Case } from './case.ts';
 import { arithmetic } from './kernels/arithmetic.ts';
 import { collectives } from './kernels/collectives.ts';
+import { coordinates } from './kernels/coordinates.ts';
 import { images } from './kernels/images.ts';
 import { integers } from './kernels/integers.ts';
 import { irregular } from './kernels/irregular.ts';
@@ -20,6 +21,7 @@ export const cases: readonly Case[] = [
   ...tiles,
   ...tables,
   ...irregular,
+  ...coordinates,
   ...arithmetic,
   ...integers,
 ];
