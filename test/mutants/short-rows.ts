@@ -8,13 +8,14 @@ const TESTS = ['src/driver/cpu/plans.test.ts'];
 const MISTAKES: readonly Row[] = [
   [
     'short-rows',
-    'if ((rows[k] ?? 0) !== short(',
-    'if (rows[k] !== undefined && rows[k] !== short(',
+    'if ((rows[k] ?? 0) !== this.#row(',
+    'if (rows[k] !== undefined && rows[k] !== this.#row(',
     'any code will do',
   ],
   ['short-rows', 'this.#known.length === KINDS', 'false', 'a form for each length'],
   ['short-rows', 'origin.axis > 0', 'true', 'vectors have forms of their own'],
   ['short-rows', 'this.#known.push(rows);', '', 'lengths are forgotten'],
+  ['short-rows', '(next < 0 || this.#row(next, args) > 0)', 'true', 'what is long within is short'],
   ['plans', '      this.#rows.are(last.rows, args) &&\n', '', 'all rows are as long as those of the launch before'],
   [
     'plans',

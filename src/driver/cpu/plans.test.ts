@@ -52,7 +52,7 @@ interface Opened {
   readonly compiled: readonly ('full' | 'quick' | 'scalar')[];
   /** The constants among the parameters, each time. */
   readonly known: readonly (number | undefined)[];
-  launch(rounds: number): void;
+  launch(rounds: number, ...more: readonly number[]): void;
   /** The values that elements have. */
   read(): number[];
 }
@@ -71,9 +71,9 @@ function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): O
   const pointer = device.allocate(4 * n);
   const ones = new Int32Array(n);
   device.copyToDevice(pointer, new Uint8Array(ones.buffer));
-  const launch = (rounds: number): void => {
+  const launch = (rounds: number, ...more: readonly number[]): void => {
     const shape = { grid: [n / 32, 1, 1], block: [32, 1, 1], sharedBytes: 0 } as const;
-    executable.launch(shape, [pointer, rounds], undefined);
+    executable.launch(shape, [pointer, rounds, ...more], undefined);
   };
   const read = (): number[] => {
     device.copyToHost(new Uint8Array(ones.buffer), pointer);
@@ -157,6 +157,23 @@ describe('code for short rows', () => {
     for (const rounds of [3, 4]) launch(rounds);
     expect(known).toEqual([undefined]);
     expect(read()).toEqual([7]);
+  });
+
+  it('is not made where a later axis is long', () => {
+    const made = counting();
+    const [out, rounds] = made.params;
+    const axis = (n: number) => ({ origin: { kind: 'extent', path: [0], axis: n } as const });
+    const columns = { ...rounds, ...axis(2), index: 2, name: 'columns' } as (typeof made.params)[number];
+    const params = [out, { ...rounds, ...axis(1) }, columns] as typeof made.params;
+    const { known, launch } = open(256, {}, { ...made, params });
+    for (const [n, m] of [
+      [3, 4],
+      [3, 100],
+      [5, 17],
+      [3, 4],
+    ] as const)
+      launch(n, m);
+    expect(known).toEqual([3, undefined]);
   });
 
   it('replaces quick code by code for the same rows', () => {
