@@ -8,6 +8,7 @@
 import { add, and, assign, binary, compare, i32, ifElse, KernelBuilder, mul, read, special, sub } from '../builder.ts';
 import { canFail, exprsSize } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import { sameExpr } from '../same.ts';
 import { analyseLiveness } from './liveness.ts';
 import { renamed } from './rename.ts';
 import { copyOf } from './round-copies.ts';
@@ -34,7 +35,7 @@ type Division = Expr & { readonly op: 'binary' };
 
 /** A running number and what it is divided by. */
 interface Pair {
-  readonly key: string;
+  readonly number: Expr;
   /** The number less threadIdx.x. */
   readonly base: Expr;
   readonly by: Expr;
@@ -82,11 +83,10 @@ export function splitQuotients(kernel: Kernel, lanes: number): Kernel {
         compare('le', sub(read(first), read(start)), sub(by, i32(lanes))),
       ].reduce(and),
     );
-    const known = new Map(made.map((m) => [m.key, m] as const));
     const change = (e: Expr): Expr => {
-      const key = isDivision(e) ? keyOf(e, facts) : undefined;
-      const m = key === undefined ? undefined : known.get(key);
-      if (m === undefined || !isDivision(e)) return e;
+      if (!isDivision(e)) return e;
+      const m = made.find((pair) => isOf(pair, e));
+      if (m === undefined) return e;
       return e.fn === 'rem' ? sub(e.a, read(m.start)) : read(m.quotient);
     };
     const put = (s: Stmt): Stmt => mapLists(mapStmtExprs(s, change), (list) => list.map(put));
@@ -136,24 +136,16 @@ function factsOf({ body }: Kernel): Facts {
 
 /** The divisions of running numbers in statements, each pair once. */
 function pairsOf(list: readonly Stmt[], facts: Facts, lanes: number): readonly Pair[] {
-  const found = new Map<string, Pair>();
+  const found: Pair[] = [];
   eachExpr(list, (e) => {
-    if (!isDivision(e) || isShortConstant(e.b, lanes)) return;
-    const key = keyOf(e, facts);
-    const base = key === undefined || found.has(key) ? undefined : baseOf(e.a, facts);
-    if (key !== undefined && base !== undefined) found.set(key, { key, base, by: e.b });
+    if (!isDivision(e) || isShortConstant(e.b, lanes) || found.some((pair) => isOf(pair, e))) return;
+    const base = isSteady(e.b, facts) ? baseOf(e.a, facts) : undefined;
+    if (base !== undefined) found.push({ number: e.a, base, by: e.b });
   });
-  return [...found.values()];
+  return found;
 }
 
-/** Names a running number and its divisor; undefined where one of them is something else. */
-function keyOf({ a, b }: Division, facts: Facts): string | undefined {
-  if (baseOf(a, facts) === undefined || !isSteady(b, facts)) return undefined;
-  return `${nameOf(a)} by ${nameOf(b)}`;
-}
-
-const nameOf = (e: Expr): string =>
-  JSON.stringify(e, (k, v: unknown) => (k === 'pos' ? undefined : k === 'var' ? (v as Var).id : v));
+const isOf = ({ number, by }: Pair, { a, b }: Division): boolean => sameExpr(number, a) && sameExpr(by, b);
 
 /** A value that is the same for all threads of a row, wherever it is computed. */
 function isSteady(e: Expr, facts: Facts): boolean {

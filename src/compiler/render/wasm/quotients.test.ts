@@ -110,6 +110,11 @@ const BODIES: Readonly<Record<string, (p: Parts) => readonly Stmt[]>> = {
     assign(p.z, add(p.h, i32(3))),
     p.store(add(value(p), mul(i32(7), rest(read(p.i), read(p.z))))),
   ],
+  'a divisor of what is computed in 64 bits': (p) => {
+    const twice = mul(ir.cast('i64', p.w), ir.constant('i64', 2n));
+    const w = ir.cast('i32', twice);
+    return [assign(p.y, quotient(read(p.i), w)), assign(p.x, rest(read(p.i), w)), p.store(value(p))];
+  },
   'less a number': (p) => [
     assign(p.z, sub(read(p.i), p.h)),
     assign(p.y, quotient(read(p.z), p.w)),
