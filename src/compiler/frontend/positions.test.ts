@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Pos } from '../source.ts';
 import { captureFunction } from './capture.ts';
 import { describe as describePos } from './positions.ts';
-import { readText, splitLines } from './script.ts';
+import { readText, splitLines } from './source-files.ts';
 
 // Lines above the functions, and types within them, make the loaded text differ from this file.
 interface Point {

@@ -6,6 +6,7 @@
  */
 import { findNodeModule } from '../../host/index.ts';
 import { inspectScript } from './inspector.ts';
+import { readText, splitLines } from './source-files.ts';
 import { parseSourceMap, type SourceMap } from './sourcemap.ts';
 
 export interface Script {
@@ -28,35 +29,10 @@ export function scriptById(scriptId: string): Script | undefined {
   return scripts.get(scriptId);
 }
 
-/** Lines as JavaScript counts them. */
-export function splitLines(text: string): string[] {
-  return text.split(/\r\n|[\n\r\u2028\u2029]/);
-}
-
 /** CommonJS scripts are named by their path. */
 function asUrl(name: string): string {
   if (!name.startsWith('/') && !/^[a-z]:[\\/]/i.test(name)) return name;
   return findNodeModule('node:url')?.pathToFileURL(name).href ?? name;
-}
-
-/** The path of a file URL; other names as they are. */
-export function asPath(url: string): string {
-  if (!url.startsWith('file:')) return url;
-  try {
-    return findNodeModule('node:url')?.fileURLToPath(url) ?? url;
-  } catch {
-    return url;
-  }
-}
-
-/** The text of a file, or undefined when it cannot be read. */
-export function readText(url: string): string | undefined {
-  const path = asPath(url);
-  try {
-    return findNodeModule('node:fs')?.readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 /** The map that a text names in its last lines, when it is itself generated. */
