@@ -3,7 +3,7 @@
  * npm: `npm run bench -- webgpu --bundle DIR`. `main.ts` has the other options.
  */
 import { join } from 'node:path';
-import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
+import { whyNoGpu } from '../../src/driver/webgpu/door.ts';
 import { bundle } from '../../tools/bare-host.ts';
 import { runBundled } from '../bundled.ts';
 

@@ -3,16 +3,11 @@
  * messages nor the timers of its workers.
  */
 import { isPage } from './index.ts';
-
-interface PageWorker {
-  onmessage: ((event: { readonly data: unknown }) => void) | null;
-  onerror: ((event: { preventDefault?(): void }) => void) | null;
-  postMessage(message: unknown): void;
-}
+import type { WorkerClock } from './worker-clock.ts';
 
 interface PageGlobals {
   readonly document?: { readonly visibilityState?: string };
-  readonly Worker?: new (url: string) => PageWorker;
+  readonly Worker?: unknown;
 }
 
 /** What the next turns call, in order, and where a message brings the next turn. */
@@ -39,57 +34,30 @@ export function onIdleTurn(body: () => void): NodeJS.Immediate | undefined {
   return typeof setImmediate === 'function' ? setImmediate(body).unref() : undefined;
 }
 
+/** The timers of a worker, which a page loads when it first pauses while it is hidden. Undefined where it could not be loaded. */
+let clock: Promise<WorkerClock | undefined> | undefined;
+
 /** Calls a function after so many milliseconds, if what this gives is not called before. */
 export function after(milliseconds: number, body: () => void): () => void {
   const page = globalThis as PageGlobals;
-  if (page.document?.visibilityState === 'hidden' && isPage() && page.Worker !== undefined) {
-    clock ??= new WorkerClock(page.Worker);
-    if (clock.runs) return clock.after(milliseconds, body);
-  }
+  if (page.document?.visibilityState !== 'hidden' || page.Worker === undefined || !isPage())
+    return byTimer(milliseconds, body);
+  let cancel: (() => void) | undefined;
+  let isCancelled = false;
+  clock ??= import('./worker-clock.ts').then(
+    ({ WorkerClock }) => new WorkerClock(),
+    () => undefined,
+  );
+  void clock.then((found) => {
+    if (!isCancelled) cancel = found?.runs === true ? found.after(milliseconds, body) : byTimer(milliseconds, body);
+  });
+  return () => {
+    isCancelled = true;
+    cancel?.();
+  };
+}
+
+function byTimer(milliseconds: number, body: () => void): () => void {
   const timer = setTimeout(body, milliseconds);
   return () => clearTimeout(timer);
 }
-
-const CODE = 'onmessage = ({ data: [id, ms] }) => setTimeout(() => postMessage(id), ms);';
-
-/** The timers of a worker, whose programs a page's rules may forbid. */
-class WorkerClock {
-  runs = true;
-  readonly #waiting = new Map<number, () => void>();
-  #worker: PageWorker | undefined;
-  #next = 1;
-
-  constructor(PageWorkerClass: new (url: string) => PageWorker) {
-    try {
-      const worker = new PageWorkerClass(URL.createObjectURL(new Blob([CODE], { type: 'text/javascript' })));
-      worker.onmessage = ({ data }) => this.#ring(data as number);
-      worker.onerror = (event) => {
-        event.preventDefault?.();
-        this.#stop();
-      };
-      this.#worker = worker;
-    } catch {
-      this.runs = false;
-    }
-  }
-
-  after(milliseconds: number, body: () => void): () => void {
-    const id = this.#next++;
-    this.#waiting.set(id, body);
-    this.#worker?.postMessage([id, milliseconds]);
-    return () => this.#waiting.delete(id);
-  }
-
-  #ring(id: number): void {
-    const body = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    body?.();
-  }
-
-  #stop(): void {
-    this.runs = false;
-    for (const id of [...this.#waiting.keys()]) setTimeout(() => this.#ring(id), 0);
-  }
-}
-
-let clock: WorkerClock | undefined;

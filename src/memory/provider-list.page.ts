@@ -4,7 +4,7 @@
 import { loadFront } from '../compiler/front.page.ts';
 import { cpuProvider } from '../driver/cpu/index.ts';
 import type { DriverProvider } from '../driver/driver.ts';
-import { whyNoGpu } from '../driver/webgpu/api.ts';
+import { whyNoGpu } from '../driver/webgpu/door.ts';
 import { loadParts } from '../on-demand.ts';
 
 /** A provider that is loaded when a device is opened. */

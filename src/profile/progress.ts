@@ -5,7 +5,7 @@
  * both share, and when that has not changed for a second it is shown, with the seconds that it has taken.
  */
 import { environmentVariables } from '../host/index.ts';
-import { startThread } from '../host/threads.ts';
+import { startThread } from '../host/start-thread.ts';
 import type { Doing } from './observing.ts';
 
 /** Int32 slots: counts what begins and ends; bytes of the text, 0 where nothing is under way. Then, in milliseconds since 1970, when it began; then the text. */

@@ -3,7 +3,7 @@
  * Skipped where there is no adapter, unless TSAMBA_TEST_REQUIRE names `webgpu`. FUZZ_TOGETHER=300 says how many.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
+import { whyNoGpu } from '../../src/driver/webgpu/door.ts';
 import { cuda, f32, i32, u32 } from '../../src/index.ts';
 import { isRequired } from '../../src/required.testing.ts';
 import { preferSwiftShader } from '../support/webgpu.ts';

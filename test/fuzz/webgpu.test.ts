@@ -6,7 +6,7 @@
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import type { BlockingDriver } from '../../src/driver/driver.ts';
-import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
+import { whyNoGpu } from '../../src/driver/webgpu/door.ts';
 import { isRequired, isThorough } from '../../src/required.testing.ts';
 import { lackingIn, WEBGPU_LACKS } from '../support/lacking.ts';
 import { preferSwiftShader } from '../support/webgpu.ts';

@@ -2,7 +2,7 @@
  * What tests on WebGPU in Node.js have in common: the adapter.
  */
 import { existsSync } from 'node:fs';
-import { whyNoGpu } from '../../src/driver/webgpu/api.ts';
+import { whyNoGpu } from '../../src/driver/webgpu/door.ts';
 
 /** SwiftShader, as Debian's Chromium brings it: it computes on the processor. */
 const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';

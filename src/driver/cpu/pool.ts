@@ -10,7 +10,8 @@
  */
 import { DriverError } from '../../errors.ts';
 import { warn } from '../../host/index.ts';
-import { mayBlock, startThread, type Thread, whyNoThreads } from '../../host/threads.ts';
+import { startThread, type Thread } from '../../host/start-thread.ts';
+import { mayBlock, whyNoThreads } from '../../host/threads.ts';
 import type { WasmCode, WasmMemory } from './webassembly.ts';
 import * as at from './worker-code.ts';
 import { AWAKE_MS } from './worker-facts.ts';

@@ -5,7 +5,7 @@
  * sources and from dist. It sleeps in Atomics.wait. In Node.js it never returns to its event loop, and takes new modules from its port
  * when a job names one that it has not seen; workers of pages have no such port, and return to the loop where messages are under way.
  */
-import { STARTED as THREAD_STARTED } from '../../host/threads.ts';
+import { STARTED as THREAD_STARTED } from '../../host/start-thread.ts';
 import { AWAKE_MS } from './worker-facts.ts';
 
 /** Int32 slots; those that change during a job stand in cache lines of their own. */

@@ -1,11 +1,8 @@
 /**
- * WebGPU as far as the driver uses it, and where it is found: the page's or the runtime's own (`navigator.gpu`), else Dawn from the package `webgpu`.
+ * WebGPU as far as the driver uses it.
  *
  * W3C: WebGPU, https://www.w3.org/TR/webgpu/. Only what is called is declared.
  */
-
-import { packagePath } from '../../ffi/package-path.ts';
-import { nodeModule } from '../../host/index.ts';
 
 export interface GpuBuffer {
   readonly size: number;
@@ -112,52 +109,3 @@ export const USAGE = {
 } as const;
 export const MAP_READ = 1;
 export const SHADER_STAGE_COMPUTE = 4;
-
-interface DawnPackage {
-  create(options: readonly string[]): Gpu;
-}
-
-/** Dawn's object has to live as long as anything that comes of it. */
-let dawn: Promise<Gpu> | undefined;
-
-function ownGpu(): Gpu | undefined {
-  return (globalThis as { readonly navigator?: { readonly gpu?: Gpu } }).navigator?.gpu;
-}
-
-/** Why there is no door to WebGPU here; undefined where there may be one. Loads nothing. */
-export function whyNoGpu(): string | undefined {
-  if (ownGpu() !== undefined) return undefined;
-  const isSecure = (globalThis as { readonly isSecureContext?: boolean }).isSecureContext;
-  // Of pages and their workers; Deno and Bun have none of it.
-  if ('location' in globalThis && isSecure === false)
-    return 'there is no navigator.gpu, as the page is not secure: serve it by https, or from localhost';
-  if (isSecure === true) return 'there is no navigator.gpu: this browser has no WebGPU, or it is switched off';
-  try {
-    packagePath('webgpu');
-    return undefined;
-  } catch {
-    return 'Deno' in globalThis
-      ? 'there is no navigator.gpu: older versions of Deno have it with the flag --unstable-webgpu (deno run --unstable-webgpu …), or npm install webgpu'
-      : 'there is no navigator.gpu, and the package "webgpu" is not installed: npm install webgpu';
-  }
-}
-
-/** The door to WebGPU: the page's or the runtime's own, else Dawn's. */
-export async function findGpu(): Promise<Gpu> {
-  const own = ownGpu();
-  if (own !== undefined) return own;
-  dawn ??= loadDawn();
-  return dawn;
-}
-
-/** The main file of Dawn's package; undefined where the runtime has a WebGPU of its own. */
-export function dawnPath(): string | undefined {
-  return ownGpu() === undefined ? packagePath('webgpu') : undefined;
-}
-
-/** By `require`: what looks like an import, bundlers follow. */
-async function loadDawn(): Promise<Gpu> {
-  const path = packagePath('webgpu');
-  const { create } = nodeModule('node:module').createRequire(path)(path) as DawnPackage;
-  return create([]);
-}

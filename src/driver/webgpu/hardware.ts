@@ -26,3 +26,8 @@ export function hardwareOf({
   const isProcessor = isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i.test(names);
   return { type: isProcessor ? 'cpu' : 'gpu', vendor: isProcessor ? 'other' : (VENDORS[vendor] ?? 'other') };
 }
+
+/** Whether this adapter has to be asked whether it runs loops to their ends (`rounds.ts`): others are known to, and opening them costs no kernel. */
+export function mayCutLoops({ device, description }: GpuInfo): boolean {
+  return /llvmpipe|lavapipe/i.test(`${device} ${description}`);
+}

@@ -4,12 +4,13 @@
  */
 import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
-import { findGpu, type GpuDevice, type GpuInfo, type GpuLimits, whyNoGpu } from './api.ts';
+import type { GpuDevice, GpuInfo, GpuLimits } from './api.ts';
+import { loopsCutBy } from './cut-loops.ts';
 import { WebGpuDriver } from './device.ts';
-import { hardwareOf } from './hardware.ts';
+import { findGpu, whyNoGpu } from './door.ts';
+import { hardwareOf, mayCutLoops } from './hardware.ts';
 import { wgslCode } from './offline.ts';
 import { openWaiting } from './own-thread.ts';
-import { loopsCutBy, mayCutLoops } from './rounds.ts';
 
 /** Limits that are asked for as far as the adapter has them. */
 const LIMITS: readonly (keyof GpuLimits)[] = [

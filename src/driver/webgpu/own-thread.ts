@@ -4,7 +4,8 @@
 import { findNodeModule } from '../../host/index.ts';
 import { whyNoThreads } from '../../host/threads.ts';
 import type { DeviceInfo } from '../driver.ts';
-import { dawnPath, type GpuLimits } from './api.ts';
+import type { GpuLimits } from './api.ts';
+import { dawnPath } from './door.ts';
 import { RemoteDevice } from './remote.ts';
 import { WaitingWebGpuDriver } from './waiting.ts';
 

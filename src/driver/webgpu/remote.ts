@@ -1,7 +1,7 @@
 /**
  * A WebGPU device of another thread, for a thread that waits for it: what is called is sent over in batches, and answers are taken in turns of the event loop or while this thread sleeps.
  */
-import { startThread, type Thread } from '../../host/threads.ts';
+import { startThread, type Thread } from '../../host/start-thread.ts';
 import { Answer } from './answer.ts';
 import type {
   GpuBuffer,

@@ -3,7 +3,7 @@
  * their conditions said so, and reports nothing. A device that would give wrong results is refused when it is opened.
  */
 import { NotSupportedError } from '../../errors.ts';
-import { type GpuDevice, type GpuInfo, MAP_READ, SHADER_STAGE_COMPUTE, USAGE } from './api.ts';
+import { type GpuDevice, MAP_READ, SHADER_STAGE_COMPUTE, USAGE } from './api.ts';
 
 const WANTED = 70_000;
 
@@ -18,11 +18,6 @@ fn count() {
   }
   rounds[1] = n;
 }`;
-
-/** Whether this adapter has to be asked: others are known to run all loops, and opening them costs no kernel. */
-export function mayCutLoops({ device, description }: GpuInfo): boolean {
-  return /llvmpipe|lavapipe/i.test(`${device} ${description}`);
-}
 
 /** Has the device count. Answers with the error with which it is to be refused, if it ends loops early. */
 export function loopsCutBy(device: GpuDevice, name: string): PromiseLike<NotSupportedError | undefined> {

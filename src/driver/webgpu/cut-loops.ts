@@ -1,0 +1,4 @@
+/**
+ * Asks adapters that may end loops early.
+ */
+export { loopsCutBy } from './rounds.ts';
