@@ -70,7 +70,7 @@ interface Ended {
   readonly status: number | string;
 }
 
-/** Runs a file in Deno. Once in some dozens of runs Deno 2.9 crashes when it gives the GPU back as the process ends, whatever the program did: it is run again then. */
+/** Runs a file in Deno, once more where it crashes: see `closeNow` in src/driver/webgpu/remote.ts, which on a busy machine may be too short. */
 export async function runDeno(deno: string, args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const ended = await runOnce(deno, args, options);
   return ended.status === 'SIGSEGV' ? runOnce(deno, args, options) : ended;

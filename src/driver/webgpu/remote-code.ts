@@ -117,7 +117,7 @@ const does = {
   done: (to) => void Promise.all([...scopes, device.queue.onSubmittedWorkDone()]).then(() => answer(to), failed(to)),
   read: (to, id, shared) => void read(to, id, shared).catch(failed(to)),
   more: deliver,
-  close: () => { device.destroy(); end(); },
+  close: (to) => { device.destroy(); if (to !== undefined) answer(to); end(); },
 };
 const open = async () => {
   gpu = data.path === undefined ? globalThis.navigator.gpu : load(data.path).create([]);

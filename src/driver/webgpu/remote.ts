@@ -1,6 +1,7 @@
 /**
  * A WebGPU device of another thread, for a thread that waits for it: what is called is sent over in batches, and answers are taken in turns of the event loop or while this thread sleeps.
  */
+import { atExit } from '../../host/index.ts';
 import { startThread, type Thread } from '../../host/start-thread.ts';
 import { Answer } from './answer.ts';
 import type {
@@ -23,6 +24,9 @@ const MOST_BYTES = 1 << 24;
 
 /** How long this thread sleeps before it looks whether the other one is alive. */
 const LOOK_MS = 500;
+
+/** How long a thread may take to end that has given its device back. */
+const LINGER_MS = 100;
 
 /** The line to the thread that has the device. */
 class Line {
@@ -47,6 +51,8 @@ class Line {
       onError: ({ message }) => this.#lose(message),
       onExit: () => this.#lose('its thread has ended'),
     });
+    // The process crashes now and then that ends while a thread has a device of Deno's, or is about to end itself.
+    if (data.path === undefined) atExit(() => this.closeNow());
   }
 
   /** The number of a thing to be made. */
@@ -107,6 +113,25 @@ class Line {
     this.send(['close']);
     this.flush();
     this.#lose('it has been closed');
+  }
+
+  /** Closes, and waits until the thread has ended, but not for long. */
+  closeNow(): void {
+    if (this.#gone !== undefined) return;
+    const number = this.number();
+    const until = performance.now() + LOOK_MS;
+    let closed = false;
+    this.ask(number).then(
+      () => {
+        closed = true;
+      },
+      () => {},
+    );
+    this.send(['close', number]);
+    this.wait(() => closed || performance.now() >= until);
+    this.#lose('it has been closed');
+    // Nothing tells when the thread has ended.
+    Atomics.wait(this.#state, BOX.sleeps, 0, LINGER_MS);
   }
 
   /** Takes the letter out of the box, if there is one, and hands out the answers. */
