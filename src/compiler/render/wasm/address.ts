@@ -116,6 +116,13 @@ export function pushBase(g: Gen, array: ArraySym): number {
 /** Pushes base + index * scale of a scalar index. Returns the offset to be put into the instruction. */
 function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: number): number {
   const { f } = g;
+  const known = g.pointers.get(index);
+  if (known !== undefined && known.mem.array === array && known.mem.scale === scale && disp >= 0) {
+    f.get(known.local);
+    pushThread(g, scale);
+    f.op('i32.add');
+    return disp;
+  }
   let offset = pushBase(g, array);
   if (g.variant.memory64) {
     scalar(g, index);
@@ -148,6 +155,24 @@ function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: n
   for (const term of ranked) addTerm(g, { ...term, factor: Math.imul(term.factor, scale) });
   if (isShared) addRest();
   return offset;
+}
+
+/** Pushes threadIdx.x times a number. */
+function pushThread({ f, at }: Gen, scale: number): void {
+  f.get(at.thread[0]);
+  const power = Math.log2(scale);
+  f.i32(Number.isInteger(power) ? power : scale);
+  f.op(Number.isInteger(power) ? 'i32.shl' : 'i32.mul');
+}
+
+/** Pushes where an access is, in a 32-bit memory, less threadIdx.x times the scale: `index` is what its index is here. */
+export function pushPointer(g: Gen, { array, scale }: MemRef, index: Expr): void {
+  const { f } = g;
+  const offset = pushScaled(g, array, index, scale, 0);
+  f.i32(offset);
+  f.op('i32.add');
+  pushThread(g, scale);
+  f.op('i32.sub');
 }
 
 /** Pushes the address of an access whose index is uniform, or of lane 0. */

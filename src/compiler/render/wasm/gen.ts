@@ -6,7 +6,7 @@
  * lanes of an 8-byte type; what fits may be kept in lanes of 8 or 16 bits (`widths`). Scalar code is the same code with every
  * shape forced to U and one lane.
  */
-import type { ArraySym, Check, Expr, Kernel, Label, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import type { ArraySym, Check, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from '../../ir/ops.ts';
 import type { LaneBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
 import type { Shape, Uniformity } from '../../ir/passes/uniformity.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
@@ -49,6 +49,12 @@ export type Counted = Pick<Stmt & { op: 'atomic' }, 'fn' | 'mem'>;
 export interface Counter {
   readonly of: Counted;
   readonly place: number;
+  readonly local: Local;
+}
+
+/** Where an access is, less threadIdx.x times the scale of its index. */
+export interface Pointer {
+  readonly mem: MemRef;
   readonly local: Local;
 }
 
@@ -141,6 +147,8 @@ export interface Gen {
   readonly counters: readonly Counter[];
   /** The active lanes; null: all. */
   readonly mask: Mask | null;
+  /** Where rows begin in memory, by index: see `stretches.ts`. */
+  readonly pointers: ReadonlyMap<Expr, Pointer>;
   /** How fast things change, for address arithmetic: see `ranking`. */
   rank(e: Expr): number;
 }

@@ -209,6 +209,7 @@ function genOf(common: Common, f: FunctionBuilder, own: Gen['own'], beside: bool
     shift: undefined,
     loopDepth: 0,
     rare: false,
+    pointers: new Map(),
     second: false,
     counters: [],
     mask: null,

@@ -17,6 +17,7 @@ type Scoped = Pick<
   | 'lanes'
   | 'loopDepth'
   | 'mask'
+  | 'pointers'
   | 'rank'
   | 'rare'
   | 'second'
@@ -46,6 +47,11 @@ export function withHoisted(g: Gen, hoisted: ReadonlySet<Check>, body: () => voi
 /** Writes code that may run more than once. */
 export function withinLoop(g: Gen, body: () => void): void {
   withState(g, { loopDepth: g.loopDepth + 1 }, body);
+}
+
+/** Writes code in which these places in memory are known. */
+export function withPointers(g: Gen, pointers: Gen['pointers'], body: () => void): void {
+  withState(g, { pointers }, body);
 }
 
 /** Writes code that few vectors run: it is to be short. */
@@ -87,7 +93,7 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
   const { at, counters, definitions, first, hoisted, laneFacts, lanes, loopDepth, mask, rank, rare, second } = g;
-  const { shapes, shift, uniformity, vars, warps, widths } = g;
+  const { pointers, shapes, shift, uniformity, vars, warps, widths } = g;
   Object.assign(g, state);
   body();
   const before = {
@@ -100,6 +106,7 @@ function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
     lanes,
     loopDepth,
     mask,
+    pointers,
     rank,
     rare,
     second,

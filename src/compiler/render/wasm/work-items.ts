@@ -34,6 +34,7 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
+import { emitStretches, findStretches, type Stretches } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 import { emitTurns, mayTakeTurns } from './turns.ts';
 
@@ -170,7 +171,7 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     const pairs = findPairs(g, own);
     if (pairs !== undefined) eachRow(g, () => emitPairs(g, pairs, own.body, { begin: () => setItem(g), start }));
     else if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
-    else if (peeled !== undefined) eachRow(g, () => peeledRow(g, peeled, start, end));
+    else if (peeled !== undefined) eachRow(g, () => peeledRow(g, own, peeled, start, end));
     else eachRow(g, () => emitRow(g, own, start, end));
   };
   watchUniforms(g, node.body);
@@ -280,6 +281,15 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void,
       if (full === 0) return;
       f.i32(down ? full - g.lanes : 0);
       f.set(x);
+      const stretches = down || g.rare || full < FEW * g.lanes ? undefined : findStretches(g, node, body);
+      if (stretches !== undefined) {
+        const last = f.temp('i32');
+        f.i32(full - g.lanes);
+        f.set(last);
+        inStretches(g, stretches, last, start, end);
+        f.release('i32', last);
+        return;
+      }
       wholeVectors(g, full, item, end, { unrolled: !g.rare && isShort(g, body, full / g.lanes), down });
     };
     const rest = (): void => {
@@ -367,7 +377,7 @@ function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
   return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
 }
 
-function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): void {
+function peeledRow(g: Gen, node: WorkItemLoop, n: PeeledGuard, start: () => void, end: () => void): void {
   const { f, at } = g;
   const [x] = at.thread;
   const item =
@@ -406,16 +416,20 @@ function peeledRow(g: Gen, n: PeeledGuard, start: () => void, end: () => void): 
   f.get(x, last);
   f.op('i32.le_s');
   f.if();
-  const again = f.loop();
-  unmasked(g, item(n.rest), end);
-  f.get(x);
-  f.i32(g.lanes);
-  f.op('i32.add');
-  f.tee(x);
-  f.get(last);
-  f.op('i32.le_s');
-  f.brIf(again);
-  f.end();
+  const stretches = n.rest === undefined ? findStretches(g, node, [...n.decls, ...n.body]) : undefined;
+  if (stretches !== undefined) inStretches(g, stretches, last, start, end);
+  else {
+    const again = f.loop();
+    unmasked(g, item(n.rest), end);
+    f.get(x);
+    f.i32(g.lanes);
+    f.op('i32.add');
+    f.tee(x);
+    f.get(last);
+    f.op('i32.le_s');
+    f.brIf(again);
+    f.end();
+  }
   f.end();
   f.get(x, hi);
   f.op('i32.lt_s');
@@ -559,6 +573,14 @@ function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): vo
     item(new MaskStack(g));
     end();
   });
+}
+
+function inStretches(g: Gen, stretches: Stretches, last: Local, start: () => void, end: () => void): void {
+  const begin = (): void => {
+    setItem(g);
+    start();
+  };
+  withMask(g, null, () => emitStretches(g, stretches, last, { begin, end }));
 }
 
 /** One vector of which only the first `count` lanes are work items to be run. */

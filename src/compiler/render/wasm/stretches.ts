@@ -1,0 +1,337 @@
+/**
+ * Stretches of a row: vectors whose threads all have the same quotient, one after another, of a row whose coordinates are made of a running number.
+ *
+ * `splitQuotients` has written what a vector of one quotient does beside what any vector does. For as long as the quotient stays the same, much of it
+ * does, too: what is made of the quotient, where rows begin in memory, and whether a whole stretch is within bounds. That is computed once for the
+ * stretch, and a quotient is carried on to the next one, by comparing instead of dividing. Nothing is lost where a stretch would leave the bounds: its
+ * vectors run what any vector does, with all checks in their places.
+ */
+
+import { canFail } from '../../ir/measures.ts';
+import type { Check, Expr, MemRef, Stmt, Var } from '../../ir/ops.ts';
+import { analyseLiveness } from '../../ir/passes/liveness.ts';
+import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
+import { defined, eachStmt, exprParts, hasLoad, mapExpr, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { pushPointer } from './address.ts';
+import type { Local } from './assembler.ts';
+import { boundsHazards } from './checks.ts';
+import { scalar } from './expr.ts';
+import { type Gen, shapeOf, varLocals, varShape } from './gen.ts';
+import { MaskStack } from './masks.ts';
+import { withHoisted, withinLoop, withPointers } from './scope.ts';
+import { keepOutside } from './slots.ts';
+import { emitList } from './statements.ts';
+
+/** A running number at the first thread of a vector, its quotient, and the product of that with the divisor. */
+interface Quotient {
+  readonly first: Var;
+  readonly quotient: Var;
+  readonly start: Var;
+  readonly by: Expr;
+  /** The statements that divide. */
+  readonly divide: readonly Stmt[];
+}
+
+export interface Stretches {
+  /** Before the choice: what the whole row has in common, and what each vector has. */
+  readonly steady: readonly Stmt[];
+  readonly moving: readonly Stmt[];
+  /** The running numbers. */
+  readonly numbers: readonly Stmt[];
+  readonly quotients: readonly Quotient[];
+  /** Whether a vector has one quotient; and what any vector does. */
+  readonly holds: Expr;
+  readonly mixed: readonly Stmt[];
+  /** What a vector of one quotient does: what the whole stretch has in common, and the rest. */
+  readonly common: readonly Stmt[];
+  readonly own: readonly Stmt[];
+  /** Made for the stretch. */
+  readonly checks: readonly { readonly check: Check; readonly index: Expr; readonly moves: boolean }[];
+  readonly accesses: readonly { readonly mem: MemRef; readonly index: Expr }[];
+}
+
+/** Places in memory that are kept for a stretch. */
+const MOST_POINTERS = 8;
+/** Checks that are made for a stretch. */
+const MOST_CHECKS = 12;
+
+type Assign = Stmt & { readonly op: 'assign' };
+
+/** Undefined where the items of a region have no such coordinates. */
+export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[]): Stretches | undefined {
+  const choice = body.at(-1);
+  if (g.lanes === 1 || g.warps || g.variant.quick === true || choice?.op !== 'if') return undefined;
+  if (node.reduce !== undefined || node.loads.length + node.saves.length > 0) return undefined;
+  const before = body.slice(0, -1);
+  if (!before.every(isPlain)) return undefined;
+  const quotients: Quotient[] = [];
+  let end = before.length;
+  for (; end >= 3; end -= 3) {
+    const one = quotientOf(g, before.slice(end - 3, end));
+    if (one === undefined) break;
+    quotients.unshift(one);
+  }
+  if (quotients.length === 0) return undefined;
+  const numbers = before.filter((s) => s.op === 'assign' && quotients.some((q) => q.first === s.var));
+  const decls = before.slice(0, end) as readonly Assign[];
+  const times = new Map<number, number>();
+  eachStmt(body, (s) => {
+    const id = defined(s);
+    if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
+  });
+  const entry = analyseLiveness(body).entry;
+  if ([...entry].some((id) => times.has(id))) return undefined;
+  if (before.some((s) => times.get(defined(s) ?? -1) !== 1)) return undefined;
+  const steadyVars = new Set(g.kernel.vars.flatMap((v) => (!times.has(v.id) && isOneValue(g, v) ? [v.id] : [])));
+  /** Values in terms of what is assigned before the choice, or not at all. */
+  const values = new Map<number, Expr>();
+  const isSteady = (e: Expr): boolean => {
+    if (e.op === 'special') return e.name !== 'threadIdx.x' && e.name !== 'laneId';
+    if (e.op === 'var') return steadyVars.has(e.var.id);
+    return e.op !== 'load' && !canFail(e) && exprParts(e).every(isSteady);
+  };
+  const split = (list: readonly Stmt[]): [Stmt[], Stmt[]] => {
+    const [steady, moving]: [Stmt[], Stmt[]] = [[], []];
+    for (const s of list) {
+      const stays = s.op === 'assign' && times.get(s.var.id) === 1 && isOneValue(g, s.var) && isSteady(s.value);
+      if (stays) steadyVars.add(s.var.id);
+      (stays ? steady : moving).push(s);
+    }
+    return [steady, moving];
+  };
+  const [steady, moving] = split(decls);
+  for (const s of decls) if (!steady.includes(s)) values.set(s.var.id, s.value);
+  if (!quotients.every(({ by }) => isSteady(by))) return undefined;
+  for (const { quotient, start } of quotients) for (const v of [quotient, start]) steadyVars.add(v.id);
+  const [common, own] = split(choice.then);
+  for (const s of own) if (s.op === 'assign' && times.get(s.var.id) === 1 && isPlain(s)) values.set(s.var.id, s.value);
+  /** How much the value grows from item to item; undefined where it is something else. */
+  const growth = (e: Expr): number | undefined => {
+    if (isSteady(e)) return 0;
+    if (e.op === 'special') return e.name === 'threadIdx.x' ? 1 : undefined;
+    if (e.type !== 'i32') return undefined;
+    if (e.op === 'var') {
+      const value = values.get(e.var.id);
+      return value && growth(value);
+    }
+    if (e.op !== 'binary' || (e.fn !== 'add' && e.fn !== 'sub')) return undefined;
+    const [a, b] = [growth(e.a), growth(e.b)];
+    return a === undefined || b === undefined ? undefined : e.fn === 'add' ? a + b : a - b;
+  };
+  /** In terms of what there is before a stretch. */
+  const early = (e: Expr): Expr =>
+    mapExpr(e, (x) => {
+      const value = x.op === 'var' && !moving.some((s) => defined(s) === x.var.id) ? values.get(x.var.id) : undefined;
+      return value ? early(value) : x;
+    });
+  const checks: Stretches['checks'][number][] = [];
+  const accesses: Stretches['accesses'][number][] = [];
+  const visit = (mem: MemRef): void => {
+    const { index, array } = mem;
+    if (g.kernel.checked && boundsHazards(g, mem).length > 0) {
+      for (const check of mem.checks) {
+        const grows = growth(check.index);
+        const known = grows === 0 || (grows === 1 && shapeOf(g, check.index) === 'C');
+        if (!known || check.index.type !== 'i32' || check.extent.type !== 'i32' || !isSteady(check.extent)) continue;
+        if (checks.length < MOST_CHECKS) checks.push({ check, index: early(check.index), moves: grows === 1 });
+      }
+    }
+    const isRow = growth(index) === 1 && shapeOf(g, index) === 'C' && !g.variant.memory64;
+    if (isRow && array.space !== 'local' && accesses.length < MOST_POINTERS)
+      accesses.push({ mem, index: early(index) });
+  };
+  const inExpr = (e: Expr): void => {
+    if (e.op === 'load') visit(e.mem);
+    for (const part of exprParts(e)) inExpr(part);
+  };
+  // What any vector comes to: nothing else has to be within bounds.
+  for (const s of own) {
+    if (s.op !== 'assign' && s.op !== 'store') break;
+    for (const e of stmtExprs(s)) inExpr(e);
+    if (s.op === 'store') visit(s.mem);
+  }
+  return { steady, moving, numbers, quotients, holds: choice.cond, mixed: choice.else, common, own, checks, accesses };
+}
+
+const isOneValue = (g: Gen, v: Var): boolean => varShape(g, v) === 'U' || varShape(g, v) === 'G';
+
+function isPlain(s: Stmt): s is Assign {
+  return s.op === 'assign' && !hasLoad(s.value) && !canFail(s.value);
+}
+
+/** Three statements of `splitQuotients`, where its vectors are those that are being written. */
+function quotientOf(g: Gen, [a, b, c]: readonly Stmt[]): Quotient | undefined {
+  if (a?.op !== 'assign' || b?.op !== 'assign' || c?.op !== 'assign') return undefined;
+  if ([a, b, c].some((s) => s.var.type !== 'i32' || varShape(g, s.var) === 'V' || varShape(g, s.var) === 'C'))
+    return undefined;
+  const lane = (e: Expr): boolean =>
+    e.op === 'binary' && e.fn === 'and' && isThread(e.a) && e.b.op === 'const' && e.b.value === -g.lanes;
+  const isRead = (e: Expr, v: Var): boolean => e.op === 'var' && e.var === v;
+  const others = someExpr(a.value, isThread) && !someExpr(a.value, lane);
+  if (others || !someExpr(a.value, lane)) return undefined;
+  if (b.value.op !== 'binary' || b.value.fn !== 'div' || !isRead(b.value.a, a.var)) return undefined;
+  const { b: by } = b.value;
+  if (c.value.op !== 'binary' || c.value.fn !== 'mul') return undefined;
+  const factors = [c.value.a, c.value.b];
+  if (!factors.some((e) => isRead(e, b.var))) return undefined;
+  return { first: a.var, quotient: b.var, start: c.var, by, divide: [b, c] };
+}
+
+const isThread = (e: Expr): boolean => e.op === 'special' && e.name === 'threadIdx.x';
+
+/** What is done around each vector. */
+export interface Around {
+  readonly begin: () => void;
+  readonly end: () => void;
+}
+
+/** Runs whole vectors from threadIdx.x up to the one that begins at `last`, at least one. */
+export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }: Around): void {
+  const { f } = g;
+  const [x] = g.at.thread;
+  const local = (v: Var): Local => varLocals(g, v)[0] ?? 0;
+  const list = (body: readonly Stmt[]): void => emitList(g, body, new MaskStack(g));
+  const next = (): void => {
+    f.get(x);
+    f.i32(g.lanes);
+    f.op('i32.add');
+    f.tee(x);
+  };
+  begin();
+  list(s.steady);
+  list(s.numbers);
+  for (const { divide } of s.quotients) list(divide);
+  const more = f.temp('i32');
+  const again = f.loop();
+  begin();
+  list(s.moving);
+  list(s.numbers);
+  for (const q of s.quotients) carry(g, q, () => list(q.divide));
+  const done = f.block();
+  const mixed = f.block();
+  scalar(g, s.holds);
+  f.op('i32.eqz');
+  f.brIf(mixed);
+  list(s.common);
+  // How much further the last vector begins that is whole, has the quotients, and does not wrap.
+  f.get(last, x);
+  f.op('i32.sub');
+  f.set(more);
+  const atMost = (push: () => void): void => {
+    const other = f.temp('i32');
+    push();
+    f.tee(other);
+    f.get(more, other, more);
+    f.op('i32.lt_s', 'select');
+    f.set(more);
+    f.release('i32', other);
+  };
+  for (const { first, start, by } of s.quotients) {
+    atMost(() => {
+      scalar(g, by);
+      f.i32(g.lanes);
+      f.op('i32.sub');
+      f.get(local(first), local(start));
+      f.op('i32.sub', 'i32.sub');
+    });
+    atMost(() => {
+      f.i32(2 ** 31 - g.lanes);
+      f.get(local(first));
+      f.op('i32.sub');
+    });
+  }
+  // Down to a multiple of the lanes: what the last vector has.
+  f.get(more);
+  f.i32(-g.lanes);
+  f.op('i32.and');
+  f.set(more);
+  for (const [k, { check, index, moves }] of s.checks.entries()) {
+    scalar(g, index);
+    scalar(g, check.extent);
+    f.op('i32.ge_u');
+    if (moves) {
+      f.get(more);
+      f.i32(g.lanes - 1);
+      f.op('i32.add');
+      scalar(g, check.extent);
+      scalar(g, index);
+      f.op('i32.sub', 'i32.ge_u', 'i32.or');
+    }
+    if (k > 0) f.op('i32.or');
+  }
+  if (s.checks.length > 0) f.brIf(mixed);
+  const pointers = s.accesses.map(({ mem, index }) => {
+    const pointer = { mem, local: f.temp('i32') };
+    pushPointer(g, mem, index);
+    keepOutside(g, 'i32', pointer.local);
+    return pointer;
+  });
+  f.get(more, x);
+  f.op('i32.add');
+  f.set(more);
+  const hoisted = new Set([...g.hoisted, ...s.checks.map(({ check }) => check)]);
+  withinLoop(g, () => {
+    withHoisted(g, hoisted, () => {
+      withPointers(g, new Map(pointers.map((p) => [p.mem.index, p] as const)), () => {
+        const stretch = f.loop();
+        begin();
+        list(s.moving);
+        list(s.own);
+        end();
+        next();
+        f.get(more);
+        f.op('i32.le_s');
+        f.brIf(stretch);
+        f.end();
+      });
+    });
+  });
+  for (const p of pointers) f.release('i32', p.local);
+  f.br(done);
+  f.end();
+  list(s.mixed);
+  end();
+  next();
+  f.op('drop');
+  f.end();
+  f.get(x, last);
+  f.op('i32.le_s');
+  f.brIf(again);
+  f.end();
+  f.release('i32', more);
+}
+
+/** The quotient of a number that is a little more than the one before: the same, or one more, or another one. */
+function carry(g: Gen, { first, quotient, start, by }: Quotient, divide: () => void): void {
+  const { f } = g;
+  const [a, q, p] = [first, quotient, start].map((v) => varLocals(g, v)[0] ?? 0) as [Local, Local, Local];
+  const rest = f.temp('i32');
+  f.get(a, p);
+  f.op('i32.sub');
+  f.tee(rest);
+  scalar(g, by);
+  f.op('i32.ge_u');
+  f.if();
+  f.get(rest);
+  scalar(g, by);
+  f.op('i32.sub');
+  scalar(g, by);
+  f.op('i32.lt_u');
+  f.get(p);
+  f.i32(0);
+  f.op('i32.ge_s', 'i32.and');
+  f.if();
+  f.get(p);
+  scalar(g, by);
+  f.op('i32.add');
+  f.set(p);
+  f.get(q);
+  f.i32(1);
+  f.op('i32.add');
+  f.set(q);
+  f.else();
+  divide();
+  f.end();
+  f.end();
+  f.release('i32', rest);
+}
