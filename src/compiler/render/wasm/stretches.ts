@@ -11,10 +11,10 @@ import { canFail } from '../../ir/measures.ts';
 import type { Check, Expr, MemRef, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
-import { defined, eachStmt, exprParts, hasLoad, mapExpr, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, eachStmt, exprParts, hasLoad, mapExpr, memParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
 import { pushPointer } from './address.ts';
 import type { Local } from './assembler.ts';
-import { boundsHazards } from './checks.ts';
+import { boundsHazards, cannotFail } from './checks.ts';
 import { scalar } from './expr.ts';
 import { type Gen, shapeOf, varLocals, varShape } from './gen.ts';
 import { MaskStack } from './masks.ts';
@@ -48,6 +48,8 @@ export interface Stretches {
   /** Made for the stretch. */
   readonly checks: readonly { readonly check: Check; readonly index: Expr; readonly moves: boolean }[];
   readonly accesses: readonly { readonly mem: MemRef; readonly index: Expr }[];
+  /** Whether the next block goes on where this one ends: threadIdx.x may be counted on through several. */
+  readonly goesOn: boolean;
 }
 
 /** Places in memory that are kept for a stretch. */
@@ -150,7 +152,46 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     for (const e of stmtExprs(s)) inExpr(e);
     if (s.op === 'store') visit(s.mem);
   }
-  return { steady, moving, numbers, quotients, holds: choice.cond, mixed: choice.else, common, own, checks, accesses };
+  const [width, height, depth] = g.variant.block;
+  const all = [...before, ...choice.then];
+  let goesOn = height * depth === 1 && width % g.lanes === 0 && isOfNumber(g, choice.cond);
+  eachStmt(all, (s) => {
+    goesOn &&= stmtExprs(s).every((e) => isOfNumber(g, e));
+  });
+  withHoisted(g, hoistedIn(g, checks), () => {
+    goesOn &&= cannotFail(g, choice.then);
+  });
+  const found = { steady, moving, numbers, quotients, holds: choice.cond, mixed: choice.else, common, own };
+  return { ...found, checks, accesses, goesOn };
+}
+
+const hoistedIn = (g: Gen, checks: Stretches['checks']): ReadonlySet<Check> =>
+  new Set([...g.hoisted, ...checks.map(({ check }) => check)]);
+
+/** Whether the places of items in a row and of blocks are in an expression only as those of items in the grid. */
+function isOfNumber(g: Gen, e: Expr): boolean {
+  const [width] = g.variant.block;
+  /** Factors of threadIdx.x and blockIdx.x in a sum; undefined where they are in something else, each by itself. */
+  const factors = (x: Expr): readonly [number, number] | undefined => {
+    if (x.op === 'special') {
+      if (x.name === 'laneId') return undefined;
+      return x.name === 'threadIdx.x' ? [1, 0] : x.name === 'blockIdx.x' ? [0, 1] : [0, 0];
+    }
+    // A vector begins at a multiple of its lanes.
+    if (isLane(g, x)) return [1, 0];
+    const parts = x.op === 'load' ? memParts(x.mem) : exprParts(x);
+    const [a, b] = parts.map(factors);
+    if (x.op === 'binary' && x.type === 'i32' && a !== undefined && b !== undefined) {
+      if (x.fn === 'add') return [a[0] + b[0], a[1] + b[1]];
+      if (x.fn === 'sub') return [a[0] - b[0], a[1] - b[1]];
+      const times = x.b.op === 'const' ? Number(x.b.value) : Number.NaN;
+      if (x.fn === 'mul' && Math.abs(times) < 2 ** 20) return [a[0] * times, a[1] * times];
+      if (x.fn === 'shl' && times >= 0 && times < 20) return [a[0] * 2 ** times, a[1] * 2 ** times];
+    }
+    return parts.every((part) => isOne(factors(part))) ? [0, 0] : undefined;
+  };
+  const isOne = (of: readonly [number, number] | undefined): boolean => of !== undefined && of[1] === width * of[0];
+  return isOne(factors(e));
 }
 
 const isOneValue = (g: Gen, v: Var): boolean => varShape(g, v) === 'U' || varShape(g, v) === 'G';
@@ -164,8 +205,7 @@ function quotientOf(g: Gen, [a, b, c]: readonly Stmt[]): Quotient | undefined {
   if (a?.op !== 'assign' || b?.op !== 'assign' || c?.op !== 'assign') return undefined;
   if ([a, b, c].some((s) => s.var.type !== 'i32' || varShape(g, s.var) === 'V' || varShape(g, s.var) === 'C'))
     return undefined;
-  const lane = (e: Expr): boolean =>
-    e.op === 'binary' && e.fn === 'and' && isThread(e.a) && e.b.op === 'const' && e.b.value === -g.lanes;
+  const lane = (e: Expr): boolean => isLane(g, e);
   const isRead = (e: Expr, v: Var): boolean => e.op === 'var' && e.var === v;
   const others = someExpr(a.value, isThread) && !someExpr(a.value, lane);
   if (others || !someExpr(a.value, lane)) return undefined;
@@ -178,6 +218,10 @@ function quotientOf(g: Gen, [a, b, c]: readonly Stmt[]): Quotient | undefined {
 }
 
 const isThread = (e: Expr): boolean => e.op === 'special' && e.name === 'threadIdx.x';
+
+/** Where the vector begins. */
+const isLane = (g: Gen, e: Expr): boolean =>
+  e.op === 'binary' && e.fn === 'and' && isThread(e.a) && e.b.op === 'const' && e.b.value === -g.lanes;
 
 /** What is done around each vector. */
 export interface Around {
@@ -269,9 +313,8 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   f.get(more, x);
   f.op('i32.add');
   f.set(more);
-  const hoisted = new Set([...g.hoisted, ...s.checks.map(({ check }) => check)]);
   withinLoop(g, () => {
-    withHoisted(g, hoisted, () => {
+    withHoisted(g, hoistedIn(g, s.checks), () => {
       withPointers(g, new Map(pointers.map((p) => [p.mem.index, p] as const)), () => {
         const stretch = f.loop();
         begin();
@@ -289,8 +332,16 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   for (const p of pointers) f.release('i32', p.local);
   f.br(done);
   f.end();
-  list(s.mixed);
-  end();
+  if (s.goesOn)
+    inItsBlock(g, () => {
+      begin();
+      list(s.mixed);
+      end();
+    });
+  else {
+    list(s.mixed);
+    end();
+  }
   next();
   f.op('drop');
   f.end();
@@ -299,6 +350,77 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   f.brIf(again);
   f.end();
   f.release('i32', more);
+}
+
+/** Writes a vector of a row that goes on through several blocks: with the block and the threadIdx.x that it has. */
+function inItsBlock(g: Gen, vector: () => void): void {
+  const { f, at } = g;
+  const [x] = at.thread;
+  const [block] = at.block;
+  const [width] = g.variant.block;
+  const [first, place] = [f.temp('i32'), f.temp('i32')];
+  f.get(block);
+  f.tee(first);
+  f.get(x);
+  f.tee(place);
+  f.i32(width);
+  f.op('i32.div_u', 'i32.add');
+  f.set(block);
+  f.get(place);
+  f.i32(width);
+  f.op('i32.rem_u');
+  f.set(x);
+  vector();
+  f.get(first);
+  f.set(block);
+  f.get(place);
+  f.set(x);
+  f.release('i32', first, place);
+}
+
+/**
+ * Moves the last vector of this row on, through the blocks behind it that are like it, and runs all of them by `run`; the local of blockIdx.x is that of
+ * the last one afterwards. `isLike` pushes whether the block of that local is.
+ */
+export function throughBlocks(g: Gen, last: Local, isLike: () => void, run: () => void): void {
+  const { f, at } = g;
+  const [block] = at.block;
+  const [width] = g.variant.block;
+  const first = f.temp('i32');
+  f.get(block);
+  f.set(first);
+  f.get(last);
+  f.i32(width - g.lanes);
+  f.op('i32.eq');
+  f.if();
+  const done = f.block();
+  const again = f.loop();
+  f.get(block);
+  f.i32(1);
+  f.op('i32.add');
+  f.tee(block);
+  f.get(at.endX);
+  f.op('i32.ge_u');
+  f.brIf(done);
+  isLike();
+  f.op('i32.eqz');
+  f.brIf(done);
+  f.get(last);
+  f.i32(width);
+  f.op('i32.add');
+  f.set(last);
+  f.br(again);
+  f.end();
+  f.end();
+  f.get(first);
+  f.set(block);
+  f.end();
+  run();
+  f.get(first, last);
+  f.i32(width);
+  f.op('i32.div_u', 'i32.add');
+  f.set(block);
+  f.release('i32', first);
 }
 
 /** The quotient of a number that is a little more than the one before: the same, or one more, or another one. */

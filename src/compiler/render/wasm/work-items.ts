@@ -34,7 +34,7 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
-import { emitStretches, findStretches, type Stretches } from './stretches.ts';
+import { emitStretches, findStretches, type Stretches, throughBlocks } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 import { emitTurns, mayTakeTurns } from './turns.ts';
 
@@ -43,6 +43,14 @@ interface Around {
   readonly label: number;
   readonly exit: BranchTarget;
   readonly next: BranchTarget | undefined;
+}
+
+/** What blocks are like beside each other. */
+interface Blocks {
+  /** Whether a block does nothing else than this row, and leaves nothing but memory behind. */
+  readonly alone: boolean;
+  /** What holds for a block that runs it; undefined where nothing needs to. */
+  readonly holds: Expr | undefined;
 }
 
 /** Emits the nodes of a block; `done` is where to go when no work item is left. */
@@ -171,13 +179,17 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     const pairs = findPairs(g, own);
     if (pairs !== undefined) eachRow(g, () => emitPairs(g, pairs, own.body, { begin: () => setItem(g), start }));
     else if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
-    else if (peeled !== undefined) eachRow(g, () => peeledRow(g, own, peeled, start, end));
-    else eachRow(g, () => emitRow(g, own, start, end));
+    else if (peeled !== undefined) eachRow(g, () => peeledRow(g, own, peeled, { alone, holds }, start, end));
+    else eachRow(g, () => emitRow(g, own, start, end, { alone, holds }));
   };
+  const alone =
+    regions.nodes.length === 1 &&
+    regions.nodes[0] === node &&
+    g.kernel.arrays.every(({ space }) => space === 'global' || space === 'constant');
   watchUniforms(g, node.body);
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
-  if (down) eachRow(g, () => emitRow(g, node, start, end, true));
+  if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
   else if (interior === undefined) rows(node, stridedOf(node));
   else {
     const inside = { ...node, body: interior.body };
@@ -267,7 +279,13 @@ function emitJammed(g: Gen, node: WorkItemLoop, { rows, body, inRow }: Jam, fres
 }
 
 /** Runs a row; `down`: from its last items to the first. */
-function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void, down = false): void {
+function emitRow(
+  g: Gen,
+  node: WorkItemLoop,
+  start: () => void,
+  end: () => void,
+  { alone = false, holds, down = false }: Partial<Blocks> & { readonly down?: boolean } = {},
+): void {
   const [width] = g.variant.block;
   const full = Math.floor(width / g.lanes) * g.lanes;
   const { f } = g;
@@ -286,7 +304,7 @@ function emitRow(g: Gen, node: WorkItemLoop, start: () => void, end: () => void,
         const last = f.temp('i32');
         f.i32(full - g.lanes);
         f.set(last);
-        inStretches(g, stretches, last, start, end);
+        inStretches(g, stretches, last, start, end, alone && body === node.body && (() => pushHolds(g, holds)));
         f.release('i32', last);
         return;
       }
@@ -377,7 +395,14 @@ function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
   return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
 }
 
-function peeledRow(g: Gen, node: WorkItemLoop, n: PeeledGuard, start: () => void, end: () => void): void {
+function peeledRow(
+  g: Gen,
+  node: WorkItemLoop,
+  n: PeeledGuard,
+  { alone, holds }: Blocks,
+  start: () => void,
+  end: () => void,
+): void {
   const { f, at } = g;
   const [x] = at.thread;
   const item =
@@ -417,7 +442,18 @@ function peeledRow(g: Gen, node: WorkItemLoop, n: PeeledGuard, start: () => void
   f.op('i32.le_s');
   f.if();
   const stretches = n.rest === undefined ? findStretches(g, node, [...n.decls, ...n.body]) : undefined;
-  if (stretches !== undefined) inStretches(g, stretches, last, start, end);
+  const isLike = (): void => {
+    pushHolds(g, holds);
+    for (const e of row === undefined ? [n.exact] : [n.exact, row]) {
+      withPrepared(g, [e], [], () => scalar(g, e));
+      f.op('i32.and');
+    }
+    withPrepared(g, [n.hi], [], () => scalar(g, n.hi));
+    f.i32(g.variant.block[0]);
+    f.op('i32.eq', 'i32.and');
+  };
+  const goesOn = alone && n.lo.op === 'const' && n.lo.value === 0;
+  if (stretches !== undefined) inStretches(g, stretches, last, start, end, goesOn && isLike);
   else {
     const again = f.loop();
     unmasked(g, item(n.rest), end);
@@ -575,12 +611,27 @@ function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): vo
   });
 }
 
-function inStretches(g: Gen, stretches: Stretches, last: Local, start: () => void, end: () => void): void {
+/** Whole vectors up to the last one; `isLike`: and those of the blocks behind, where it pushes that such a block is like this one. */
+function inStretches(
+  g: Gen,
+  stretches: Stretches,
+  last: Local,
+  start: () => void,
+  end: () => void,
+  isLike: (() => void) | false,
+): void {
   const begin = (): void => {
     setItem(g);
     start();
   };
-  withMask(g, null, () => emitStretches(g, stretches, last, { begin, end }));
+  const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end }));
+  if (isLike !== false && stretches.goesOn) throughBlocks(g, last, isLike, run);
+  else run();
+}
+
+function pushHolds(g: Gen, holds: Expr | undefined): void {
+  if (holds === undefined) g.f.i32(1);
+  else scalar(g, holds);
 }
 
 /** One vector of which only the first `count` lanes are work items to be run. */
