@@ -48,6 +48,8 @@ export interface Stretches {
   /** Made for the stretch. */
   readonly checks: readonly { readonly check: Check; readonly index: Expr; readonly moves: boolean }[];
   readonly accesses: readonly { readonly mem: MemRef; readonly index: Expr }[];
+  /** Whether those grow by the same from each quotient to the next. */
+  readonly even: boolean;
   /** Whether the next block goes on where this one ends: threadIdx.x may be counted on through several. */
   readonly goesOn: boolean;
 }
@@ -104,6 +106,7 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
   const [steady, moving] = split(decls);
   for (const s of decls) if (!steady.includes(s)) values.set(s.var.id, s.value);
   if (!quotients.every(({ by }) => isSteady(by))) return undefined;
+  const inRow = new Set(steadyVars);
   for (const { quotient, start } of quotients) for (const v of [quotient, start]) steadyVars.add(v.id);
   const [common, own] = split(choice.then);
   for (const s of own) if (s.op === 'assign' && times.get(s.var.id) === 1 && isPlain(s)) values.set(s.var.id, s.value);
@@ -126,6 +129,21 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
       const value = x.op === 'var' && !moving.some((s) => defined(s) === x.var.id) ? values.get(x.var.id) : undefined;
       return value ? early(value) : x;
     });
+  const only = quotients.length === 1 ? quotients[0] : undefined;
+  /** Whether a value is a sum of multiples of the quotient and of what the row has in common. */
+  const isEven = (e: Expr): boolean => {
+    if (e.op === 'special' || (e.op === 'var' && (e.var === only?.quotient || e.var === only?.start))) return true;
+    if (isFixed(e)) return true;
+    if (e.op === 'var') {
+      const s = [...common, ...moving].find((t) => defined(t) === e.var.id);
+      return s?.op === 'assign' && isEven(s.value);
+    }
+    if (e.op !== 'binary' || e.type !== 'i32') return false;
+    if (e.fn === 'mul') return (isFixed(e.a) && isEven(e.b)) || (isFixed(e.b) && isEven(e.a));
+    return (e.fn === 'add' || e.fn === 'sub') && isEven(e.a) && isEven(e.b);
+  };
+  const isFixed = (e: Expr): boolean =>
+    !someExpr(e, (x) => (x.op === 'var' ? !inRow.has(x.var.id) : x.op === 'special' && !isSteady(x)));
   const checks: Stretches['checks'][number][] = [];
   const accesses: Stretches['accesses'][number][] = [];
   const visit = (mem: MemRef): void => {
@@ -162,7 +180,8 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     goesOn &&= cannotFail(g, choice.then);
   });
   const found = { steady, moving, numbers, quotients, holds: choice.cond, mixed: choice.else, common, own };
-  return { ...found, checks, accesses, goesOn };
+  const even = only !== undefined && [...checks, ...accesses].every(({ index }) => isEven(index));
+  return { ...found, checks, accesses, even, goesOn };
 }
 
 const hoistedIn = (g: Gen, checks: Stretches['checks']): ReadonlySet<Check> =>
@@ -241,22 +260,75 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
     f.op('i32.add');
     f.tee(x);
   };
+  const kept = keptOf(g, s);
+  const keep = (): void => {
+    list(s.common);
+    for (const { local, push } of kept) {
+      push();
+      if (s.even) f.set(local);
+      else keepOutside(g, 'i32', local);
+    }
+  };
+  const add = (to: Local, push: () => void): void => {
+    f.get(to);
+    push();
+    f.op('i32.add');
+    f.set(to);
+  };
   begin();
   list(s.steady);
+  list(s.moving);
   list(s.numbers);
   for (const { divide } of s.quotients) list(divide);
+  if (s.even) {
+    keep();
+    // From one quotient to the next: what they are then, less what they are now.
+    const move = (sign: 'i32.add' | 'i32.sub'): void => {
+      for (const { quotient, start, by } of s.quotients) {
+        f.get(local(quotient));
+        f.i32(1);
+        f.op(sign);
+        f.set(local(quotient));
+        f.get(local(start));
+        scalar(g, by);
+        f.op(sign);
+        f.set(local(start));
+      }
+    };
+    move('i32.add');
+    list(s.common);
+    for (const { local: now, step, push } of kept) {
+      push();
+      f.get(now);
+      f.op('i32.sub');
+      keepOutside(g, 'i32', step);
+    }
+    move('i32.sub');
+  }
   const more = f.temp('i32');
   const again = f.loop();
   begin();
   list(s.moving);
   list(s.numbers);
-  for (const q of s.quotients) carry(g, q, () => list(q.divide));
+  for (const q of s.quotients)
+    carry(
+      g,
+      q,
+      () => {
+        if (s.even) for (const { local: now, step } of kept) add(now, () => f.get(step));
+      },
+      () => {
+        list(q.divide);
+        if (s.even) keep();
+      },
+    );
   const done = f.block();
   const mixed = f.block();
   scalar(g, s.holds);
   f.op('i32.eqz');
   f.brIf(mixed);
-  list(s.common);
+  if (s.even) list(s.common);
+  else keep();
   // How much further the last vector begins that is whole, has the quotients, and does not wrap.
   f.get(last, x);
   f.op('i32.sub');
@@ -289,8 +361,15 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   f.i32(-g.lanes);
   f.op('i32.and');
   f.set(more);
-  for (const [k, { check, index, moves }] of s.checks.entries()) {
-    scalar(g, index);
+  for (const [k, { check, moves }] of s.checks.entries()) {
+    const index = kept[k]?.local ?? 0;
+    const first = (): void => {
+      f.get(index);
+      if (!moves) return;
+      f.get(x);
+      f.op('i32.add');
+    };
+    first();
     scalar(g, check.extent);
     f.op('i32.ge_u');
     if (moves) {
@@ -298,18 +377,13 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
       f.i32(g.lanes - 1);
       f.op('i32.add');
       scalar(g, check.extent);
-      scalar(g, index);
+      first();
       f.op('i32.sub', 'i32.ge_u', 'i32.or');
     }
     if (k > 0) f.op('i32.or');
   }
   if (s.checks.length > 0) f.brIf(mixed);
-  const pointers = s.accesses.map(({ mem, index }) => {
-    const pointer = { mem, local: f.temp('i32') };
-    pushPointer(g, mem, index);
-    keepOutside(g, 'i32', pointer.local);
-    return pointer;
-  });
+  const pointers = s.accesses.map(({ mem }, k) => ({ mem, local: kept[s.checks.length + k]?.local ?? 0 }));
   f.get(more, x);
   f.op('i32.add');
   f.set(more);
@@ -329,7 +403,6 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
       });
     });
   });
-  for (const p of pointers) f.release('i32', p.local);
   f.br(done);
   f.end();
   if (s.goesOn)
@@ -349,7 +422,7 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   f.op('i32.le_s');
   f.brIf(again);
   f.end();
-  f.release('i32', more);
+  f.release('i32', more, ...kept.flatMap(({ local: now, step }) => [now, step]));
 }
 
 /** Writes a vector of a row that goes on through several blocks: with the block and the threadIdx.x that it has. */
@@ -423,8 +496,40 @@ export function throughBlocks(g: Gen, last: Local, isLike: () => void, run: () =
   f.release('i32', first);
 }
 
+/** What is kept for a stretch: what checks ask about and where accesses are, both less what threadIdx.x adds. */
+interface KeptInRow {
+  readonly local: Local;
+  /** How much it grows from one quotient to the next. */
+  readonly step: Local;
+  readonly push: () => void;
+}
+
+function keptOf(g: Gen, { checks, accesses }: Stretches): readonly KeptInRow[] {
+  const { f } = g;
+  const [x] = g.at.thread;
+  const pushIndex = (index: Expr, moves: boolean): void => {
+    scalar(g, index);
+    if (!moves) return;
+    f.get(x);
+    f.op('i32.sub');
+  };
+  const pushes = [
+    ...checks.map(
+      ({ index, moves }) =>
+        (): void =>
+          pushIndex(index, moves),
+    ),
+    ...accesses.map(
+      ({ mem, index }) =>
+        (): void =>
+          pushPointer(g, mem, index),
+    ),
+  ];
+  return pushes.map((push) => ({ local: f.temp('i32'), step: f.temp('i32'), push }));
+}
+
 /** The quotient of a number that is a little more than the one before: the same, or one more, or another one. */
-function carry(g: Gen, { first, quotient, start, by }: Quotient, divide: () => void): void {
+function carry(g: Gen, { first, quotient, start, by }: Quotient, more: () => void, divide: () => void): void {
   const { f } = g;
   const [a, q, p] = [first, quotient, start].map((v) => varLocals(g, v)[0] ?? 0) as [Local, Local, Local];
   const rest = f.temp('i32');
@@ -451,6 +556,7 @@ function carry(g: Gen, { first, quotient, start, by }: Quotient, divide: () => v
   f.i32(1);
   f.op('i32.add');
   f.set(q);
+  more();
   f.else();
   divide();
   f.end();

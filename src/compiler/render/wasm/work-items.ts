@@ -4,13 +4,13 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be peeled into bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
-import { codeSize, mayFail } from '../../ir/measures.ts';
+import { codeSize, conjuncts, mayFail } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, someStmt } from '../../ir/passes/walk.ts';
+import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
@@ -445,7 +445,7 @@ function peeledRow(
   const isLike = (): void => {
     pushHolds(g, holds);
     for (const e of row === undefined ? [n.exact] : [n.exact, row]) {
-      withPrepared(g, [e], [], () => scalar(g, e));
+      pushHolds(g, e);
       f.op('i32.and');
     }
     withPrepared(g, [n.hi], [], () => scalar(g, n.hi));
@@ -629,10 +629,18 @@ function inStretches(
   else run();
 }
 
+/** Pushes whether something holds for the block behind one for which it holds. */
 function pushHolds(g: Gen, holds: Expr | undefined): void {
-  if (holds === undefined) g.f.i32(1);
-  else scalar(g, holds);
+  const others = holds === undefined ? [] : conjuncts(holds).filter(isOfBlock);
+  g.f.i32(1);
+  for (const e of others) {
+    scalar(g, e);
+    g.f.op('i32.and');
+  }
 }
+
+const isOfBlock = (e: Expr): boolean =>
+  someExpr(e, (x) => x.op === 'var' || (x.op === 'special' && x.name === 'blockIdx.x'));
 
 /** One vector of which only the first `count` lanes are work items to be run. */
 function masked(g: Gen, item: (stack: MaskStack) => void, end: () => void, count: () => void): void {
