@@ -246,147 +246,261 @@ const isLane = (g: Gen, e: Expr): boolean =>
 export interface Around {
   readonly begin: () => void;
   readonly end: () => void;
+  /** A vector by itself, all of it. */
+  readonly any: () => void;
 }
 
 /** Runs whole vectors from threadIdx.x up to the one that begins at `last`, at least one. */
-export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }: Around): void {
+export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end, any }: Around): void {
   const { f } = g;
-  const [x] = g.at.thread;
-  const local = (v: Var): Local => varLocals(g, v)[0] ?? 0;
   const list = (body: readonly Stmt[]): void => emitList(g, body, new MaskStack(g));
-  const next = (): void => {
-    f.get(x);
-    f.i32(g.lanes);
-    f.op('i32.add');
-    f.tee(x);
-  };
+  const single = (vector: () => void): void => (s.goesOn ? inItsBlock(g, vector) : vector());
   const kept = keptOf(g, s);
-  const keep = (): void => {
-    list(s.common);
-    for (const { local, push } of kept) {
-      push();
-      if (s.even) f.set(local);
-      else keepOutside(g, 'i32', local);
+  begin();
+  list(s.steady);
+  list(s.moving);
+  list(s.numbers);
+  for (const { divide } of s.quotients) list(divide);
+  pushMayCarry(g, s, last);
+  if (s.even) {
+    keepSteps(g, s, kept, list);
+    pushWithin(g, s, kept, last);
+    f.op('i32.and');
+  }
+  f.if();
+  emitCarried(g, s, last, kept, begin, end, () =>
+    single(() => {
+      begin();
+      list(s.mixed);
+      end();
+    }),
+  );
+  f.else();
+  const again = f.loop();
+  single(any);
+  next(g, last);
+  f.brIf(again);
+  f.end();
+  f.end();
+  f.release('i32', ...kept.flatMap(({ local, step }) => [local, step]));
+}
+
+/** Counts threadIdx.x on by a vector, and pushes whether one begins there that is not behind the last one. */
+function next({ f, at, lanes }: Gen, last: Local): void {
+  f.get(at.thread[0]);
+  f.i32(lanes);
+  f.op('i32.add');
+  f.tee(at.thread[0]);
+  f.get(last);
+  f.op('i32.le_s');
+}
+
+const localOf = (g: Gen, v: Var): Local => varLocals(g, v)[0] ?? 0;
+
+/** Pushes how many threads there are from the first one of the vector to the last one of the row, less one. */
+function pushOthers({ f, at, lanes }: Gen, last: Local): void {
+  f.get(last, at.thread[0]);
+  f.op('i32.sub');
+  f.i32(lanes - 1);
+  f.op('i32.add');
+}
+
+/** Pushes whether quotients go up by ones along the row: what is divided is not negative and does not wrap, and a vector has at most two of them. */
+function pushMayCarry(g: Gen, { quotients }: Stretches, last: Local): void {
+  const { f } = g;
+  for (const [k, { first, by }] of quotients.entries()) {
+    scalar(g, by);
+    f.i32(g.lanes);
+    f.op('i32.ge_s');
+    f.get(localOf(g, first));
+    f.i32(0);
+    f.op('i32.ge_s', 'i32.and');
+    f.i32(2 ** 31 - 1);
+    f.get(localOf(g, first));
+    f.op('i32.sub');
+    pushOthers(g, last);
+    f.op('i32.ge_u', 'i32.and');
+    if (k > 0) f.op('i32.and');
+  }
+}
+
+/** Computes what is kept for the first quotient of a row, and by how much that grows with each. */
+function keepSteps(g: Gen, s: Stretches, kept: readonly KeptInRow[], list: (body: readonly Stmt[]) => void): void {
+  const { f } = g;
+  const move = (sign: 'i32.add' | 'i32.sub'): void => {
+    for (const { quotient, start, by } of s.quotients) {
+      f.get(localOf(g, quotient));
+      f.i32(1);
+      f.op(sign);
+      f.set(localOf(g, quotient));
+      f.get(localOf(g, start));
+      scalar(g, by);
+      f.op(sign);
+      f.set(localOf(g, start));
     }
   };
+  list(s.common);
+  for (const { local, push } of kept) {
+    push();
+    f.set(local);
+  }
+  move('i32.add');
+  list(s.common);
+  for (const { local, step, push } of kept) {
+    push();
+    f.get(local);
+    f.op('i32.sub');
+    keepOutside(g, 'i32', step);
+  }
+  move('i32.sub');
+}
+
+/** Steps and numbers of quotients below these have products that do not wrap. */
+const FARTHEST = 2 ** 18;
+const MOST_QUOTIENTS = 2 ** 12;
+
+/** Pushes whether all that the vectors of a row ask about is within bounds, as the first and the last of it are. */
+function pushWithin(g: Gen, s: Stretches, kept: readonly KeptInRow[], last: Local): void {
+  const { f } = g;
+  const [x] = g.at.thread;
+  const [{ first, start, by }] = s.quotients as readonly [Quotient];
+  const [index, more] = [f.temp('i32'), f.temp('i32')];
+  const pushRest = (): void => {
+    f.get(localOf(g, first), localOf(g, start));
+    f.op('i32.sub');
+  };
+  f.i32(1);
+  if (s.checks.length > 0) {
+    // Quotients to come: a divisor of 0 has been found out, but is not to be divided by.
+    pushRest();
+    pushOthers(g, last);
+    f.op('i32.add');
+    scalar(g, by);
+    f.i32(1);
+    scalar(g, by);
+    f.op('select', 'i32.div_u');
+    f.tee(more);
+    f.i32(MOST_QUOTIENTS);
+    f.op('i32.lt_u', 'i32.and');
+  }
+  for (const [k, { check, moves }] of s.checks.entries()) {
+    const { local, step } = kept[k] as KeptInRow;
+    /** That the index and the one so much further on are within bounds. */
+    const within = (push: () => void): void => {
+      f.set(index);
+      f.get(index);
+      scalar(g, check.extent);
+      f.op('i32.lt_u');
+      push();
+      scalar(g, check.extent);
+      f.get(index);
+      f.op('i32.sub', 'i32.lt_u', 'i32.and');
+    };
+    f.get(local);
+    if (moves) {
+      f.get(x);
+      f.op('i32.add');
+    }
+    within(() => {
+      f.get(more, step);
+      f.op('i32.mul');
+      if (!moves) return;
+      pushOthers(g, last);
+      f.op('i32.add');
+    });
+    f.get(step);
+    f.i32(FARTHEST);
+    f.op('i32.lt_u', 'i32.and');
+    if (moves) {
+      // Columns begin anew with each quotient: all that there are of one.
+      f.get(local, x);
+      f.op('i32.add');
+      pushRest();
+      f.op('i32.sub');
+      within(() => {
+        scalar(g, by);
+        f.i32(1);
+        f.op('i32.sub');
+      });
+      f.get(step);
+      scalar(g, by);
+      f.op('i32.add', 'i32.eqz', 'i32.and', 'i32.or');
+    }
+    f.op('i32.and');
+  }
+  f.release('i32', index, more);
+}
+
+/** Runs the vectors of a row whose quotients go up by ones. */
+function emitCarried(
+  g: Gen,
+  s: Stretches,
+  last: Local,
+  kept: readonly KeptInRow[],
+  begin: () => void,
+  end: () => void,
+  mixed: () => void,
+): void {
+  const { f } = g;
+  const [x] = g.at.thread;
+  const list = (body: readonly Stmt[]): void => emitList(g, body, new MaskStack(g));
   const add = (to: Local, push: () => void): void => {
     f.get(to);
     push();
     f.op('i32.add');
     f.set(to);
   };
-  begin();
-  list(s.steady);
-  list(s.moving);
-  list(s.numbers);
-  for (const { divide } of s.quotients) list(divide);
-  if (s.even) {
-    keep();
-    // From one quotient to the next: what they are then, less what they are now.
-    const move = (sign: 'i32.add' | 'i32.sub'): void => {
-      for (const { quotient, start, by } of s.quotients) {
-        f.get(local(quotient));
-        f.i32(1);
-        f.op(sign);
-        f.set(local(quotient));
-        f.get(local(start));
-        scalar(g, by);
-        f.op(sign);
-        f.set(local(start));
-      }
-    };
-    move('i32.add');
-    list(s.common);
-    for (const { local: now, step, push } of kept) {
-      push();
-      f.get(now);
-      f.op('i32.sub');
-      keepOutside(g, 'i32', step);
-    }
-    move('i32.sub');
-  }
-  const more = f.temp('i32');
+  const [more, other] = [f.temp('i32'), f.temp('i32')];
   const again = f.loop();
   begin();
   list(s.moving);
   list(s.numbers);
-  for (const q of s.quotients)
-    carry(
-      g,
-      q,
-      () => {
-        if (s.even) for (const { local: now, step } of kept) add(now, () => f.get(step));
-      },
-      () => {
-        list(q.divide);
-        if (s.even) keep();
-      },
-    );
-  const done = f.block();
-  const mixed = f.block();
-  scalar(g, s.holds);
-  f.op('i32.eqz');
-  f.brIf(mixed);
-  if (s.even) list(s.common);
-  else keep();
-  // How much further the last vector begins that is whole, has the quotients, and does not wrap.
+  // How much further the last vector begins that is whole and has the quotients: less than nothing where this one has not.
   f.get(last, x);
   f.op('i32.sub');
   f.set(more);
-  const atMost = (push: () => void): void => {
-    const other = f.temp('i32');
-    push();
+  for (const { first, quotient, start, by } of s.quotients) {
+    f.get(localOf(g, first), localOf(g, start));
+    f.op('i32.sub');
+    f.tee(other);
+    scalar(g, by);
+    f.op('i32.ge_u');
+    f.if();
+    f.get(other);
+    scalar(g, by);
+    f.op('i32.sub');
+    f.set(other);
+    add(localOf(g, start), () => scalar(g, by));
+    add(localOf(g, quotient), () => f.i32(1));
+    if (s.even) for (const { local, step } of kept) add(local, () => f.get(step));
+    f.end();
+    scalar(g, by);
+    f.i32(g.lanes);
+    f.op('i32.sub');
+    f.get(other);
+    f.op('i32.sub');
     f.tee(other);
     f.get(more, other, more);
     f.op('i32.lt_s', 'select');
     f.set(more);
-    f.release('i32', other);
-  };
-  for (const { first, start, by } of s.quotients) {
-    atMost(() => {
-      scalar(g, by);
-      f.i32(g.lanes);
-      f.op('i32.sub');
-      f.get(local(first), local(start));
-      f.op('i32.sub', 'i32.sub');
-    });
-    atMost(() => {
-      f.i32(2 ** 31 - g.lanes);
-      f.get(local(first));
-      f.op('i32.sub');
-    });
   }
-  // Down to a multiple of the lanes: what the last vector has.
+  const done = f.block();
+  const crossed = f.block();
   f.get(more);
-  f.i32(-g.lanes);
-  f.op('i32.and');
-  f.set(more);
-  for (const [k, { check, moves }] of s.checks.entries()) {
-    const index = kept[k]?.local ?? 0;
-    const first = (): void => {
-      f.get(index);
-      if (!moves) return;
-      f.get(x);
-      f.op('i32.add');
-    };
-    first();
-    scalar(g, check.extent);
-    f.op('i32.ge_u');
-    if (moves) {
-      f.get(more);
-      f.i32(g.lanes - 1);
-      f.op('i32.add');
-      scalar(g, check.extent);
-      first();
-      f.op('i32.sub', 'i32.ge_u', 'i32.or');
+  f.i32(0);
+  f.op('i32.lt_s');
+  f.brIf(crossed);
+  list(s.common);
+  if (!s.even) {
+    for (const { local, push } of kept) {
+      push();
+      keepOutside(g, 'i32', local);
     }
-    if (k > 0) f.op('i32.or');
+    pushFailing(g, s, kept, more);
+    f.brIf(crossed);
   }
-  if (s.checks.length > 0) f.brIf(mixed);
+  add(more, () => f.get(x));
   const pointers = s.accesses.map(({ mem }, k) => ({ mem, local: kept[s.checks.length + k]?.local ?? 0 }));
-  f.get(more, x);
-  f.op('i32.add');
-  f.set(more);
   withinLoop(g, () => {
     withHoisted(g, hoistedIn(g, s.checks), () => {
       withPointers(g, new Map(pointers.map((p) => [p.mem.index, p] as const)), () => {
@@ -395,9 +509,7 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
         list(s.moving);
         list(s.own);
         end();
-        next();
-        f.get(more);
-        f.op('i32.le_s');
+        next(g, more);
         f.brIf(stretch);
         f.end();
       });
@@ -405,24 +517,44 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end }:
   });
   f.br(done);
   f.end();
-  if (s.goesOn)
-    inItsBlock(g, () => {
-      begin();
-      list(s.mixed);
-      end();
-    });
-  else {
-    list(s.mixed);
-    end();
-  }
-  next();
-  f.op('drop');
+  mixed();
+  add(x, () => f.i32(g.lanes));
   f.end();
   f.get(x, last);
   f.op('i32.le_s');
   f.brIf(again);
   f.end();
-  f.release('i32', more, ...kept.flatMap(({ local: now, step }) => [now, step]));
+  f.release('i32', more, other);
+}
+
+/** Pushes whether a check fails in a stretch whose last vector begins at most so much further on. */
+function pushFailing(g: Gen, s: Stretches, kept: readonly KeptInRow[], more: Local): void {
+  const { f } = g;
+  const [x] = g.at.thread;
+  f.i32(0);
+  for (const [k, { check, moves }] of s.checks.entries()) {
+    const index = (): void => {
+      f.get(kept[k]?.local ?? 0);
+      if (!moves) return;
+      f.get(x);
+      f.op('i32.add');
+    };
+    index();
+    scalar(g, check.extent);
+    f.op('i32.ge_u');
+    if (moves) {
+      // Down to a multiple of the lanes: what the last vector has.
+      f.get(more);
+      f.i32(-g.lanes);
+      f.op('i32.and');
+      f.i32(g.lanes - 1);
+      f.op('i32.add');
+      scalar(g, check.extent);
+      index();
+      f.op('i32.sub', 'i32.ge_u', 'i32.or');
+    }
+    f.op('i32.or');
+  }
 }
 
 /** Writes a vector of a row that goes on through several blocks: with the block and the threadIdx.x that it has. */
@@ -526,40 +658,4 @@ function keptOf(g: Gen, { checks, accesses }: Stretches): readonly KeptInRow[] {
     ),
   ];
   return pushes.map((push) => ({ local: f.temp('i32'), step: f.temp('i32'), push }));
-}
-
-/** The quotient of a number that is a little more than the one before: the same, or one more, or another one. */
-function carry(g: Gen, { first, quotient, start, by }: Quotient, more: () => void, divide: () => void): void {
-  const { f } = g;
-  const [a, q, p] = [first, quotient, start].map((v) => varLocals(g, v)[0] ?? 0) as [Local, Local, Local];
-  const rest = f.temp('i32');
-  f.get(a, p);
-  f.op('i32.sub');
-  f.tee(rest);
-  scalar(g, by);
-  f.op('i32.ge_u');
-  f.if();
-  f.get(rest);
-  scalar(g, by);
-  f.op('i32.sub');
-  scalar(g, by);
-  f.op('i32.lt_u');
-  f.get(p);
-  f.i32(0);
-  f.op('i32.ge_s', 'i32.and');
-  f.if();
-  f.get(p);
-  scalar(g, by);
-  f.op('i32.add');
-  f.set(p);
-  f.get(q);
-  f.i32(1);
-  f.op('i32.add');
-  f.set(q);
-  more();
-  f.else();
-  divide();
-  f.end();
-  f.end();
-  f.release('i32', rest);
 }

@@ -304,7 +304,15 @@ function emitRow(
         const last = f.temp('i32');
         f.i32(full - g.lanes);
         f.set(last);
-        inStretches(g, stretches, last, start, end, alone && body === node.body && (() => pushHolds(g, holds)));
+        inStretches(
+          g,
+          stretches,
+          last,
+          () => unmasked(g, item, end),
+          start,
+          end,
+          alone && body === node.body && (() => pushHolds(g, holds)),
+        );
         f.release('i32', last);
         return;
       }
@@ -453,7 +461,8 @@ function peeledRow(
     f.op('i32.eq', 'i32.and');
   };
   const goesOn = alone && n.lo.op === 'const' && n.lo.value === 0;
-  if (stretches !== undefined) inStretches(g, stretches, last, start, end, goesOn && isLike);
+  if (stretches !== undefined)
+    inStretches(g, stretches, last, () => unmasked(g, item(undefined), end), start, end, goesOn && isLike);
   else {
     const again = f.loop();
     unmasked(g, item(n.rest), end);
@@ -616,6 +625,7 @@ function inStretches(
   g: Gen,
   stretches: Stretches,
   last: Local,
+  any: () => void,
   start: () => void,
   end: () => void,
   isLike: (() => void) | false,
@@ -624,7 +634,7 @@ function inStretches(
     setItem(g);
     start();
   };
-  const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end }));
+  const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end, any }));
   if (isLike !== false && stretches.goesOn) throughBlocks(g, last, isLike, run);
   else run();
 }
