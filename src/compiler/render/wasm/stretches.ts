@@ -39,8 +39,7 @@ export interface Stretches {
   /** The running numbers. */
   readonly numbers: readonly Stmt[];
   readonly quotients: readonly Quotient[];
-  /** Whether a vector has one quotient; and what any vector does. */
-  readonly holds: Expr;
+  /** What any vector does. */
   readonly mixed: readonly Stmt[];
   /** What a vector of one quotient does: what the whole stretch has in common, and the rest. */
   readonly common: readonly Stmt[];
@@ -50,6 +49,8 @@ export interface Stretches {
   readonly accesses: readonly { readonly mem: MemRef; readonly index: Expr }[];
   /** Whether those grow by the same from each quotient to the next. */
   readonly even: boolean;
+  /** Whether stretches ask for all there is to ask, and all accesses are in rows or the same for a stretch. */
+  readonly all: boolean;
   /** Whether the next block goes on where this one ends: threadIdx.x may be counted on through several. */
   readonly goesOn: boolean;
 }
@@ -146,8 +147,10 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     !someExpr(e, (x) => (x.op === 'var' ? !inRow.has(x.var.id) : x.op === 'special' && !isSteady(x)));
   const checks: Stretches['checks'][number][] = [];
   const accesses: Stretches['accesses'][number][] = [];
+  let inRows = true;
   const visit = (mem: MemRef): void => {
     const { index, array } = mem;
+    inRows &&= growth(index) === 0 || growth(index) === 1;
     if (g.kernel.checked && boundsHazards(g, mem).length > 0) {
       for (const check of mem.checks) {
         const grows = growth(check.index);
@@ -176,12 +179,15 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
   eachStmt(all, (s) => {
     goesOn &&= stmtExprs(s).every((e) => isOfNumber(g, e));
   });
+  let quiet = false;
   withHoisted(g, hoistedIn(g, checks), () => {
-    goesOn &&= cannotFail(g, choice.then);
+    quiet = cannotFail(g, choice.then);
   });
-  const found = { steady, moving, numbers, quotients, holds: choice.cond, mixed: choice.else, common, own };
+  goesOn &&= quiet;
+  const found = { steady, moving, numbers, quotients, mixed: choice.else, common, own };
   const even = only !== undefined && [...checks, ...accesses].every(({ index }) => isEven(index));
-  return { ...found, checks, accesses, even, goesOn };
+  const isPlainOwn = own.every((s) => s.op === 'assign' || s.op === 'store');
+  return { ...found, checks, accesses, even, all: even && quiet && inRows && isPlainOwn, goesOn };
 }
 
 const hoistedIn = (g: Gen, checks: Stretches['checks']): ReadonlySet<Check> =>

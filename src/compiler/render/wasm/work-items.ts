@@ -188,7 +188,8 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     g.kernel.arrays.every(({ space }) => space === 'global' || space === 'constant');
   watchUniforms(g, node.body);
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
-  const interior = down || g.variant.quick === true ? undefined : findInterior(g, node.body);
+  const asks = !down && g.variant.quick !== true && !inWholeStretches(g, node);
+  const interior = asks ? findInterior(g, node.body) : undefined;
   if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
   else if (interior === undefined) rows(node, stridedOf(node));
   else {
@@ -618,6 +619,13 @@ function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): vo
     item(new MaskStack(g));
     end();
   });
+}
+
+/** Whether rows are run in stretches that ask themselves what interior blocks would be asked. */
+function inWholeStretches(g: Gen, node: WorkItemLoop): boolean {
+  const n = peel(g, node);
+  if (g.variant.block[0] < FEW * g.lanes || n?.rest !== undefined) return false;
+  return findStretches(g, node, n === undefined ? node.body : [...n.decls, ...n.body])?.all === true;
 }
 
 /** Whole vectors up to the last one; `isLike`: and those of the blocks behind, where it pushes that such a block is like this one. */
