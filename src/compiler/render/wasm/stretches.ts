@@ -44,8 +44,13 @@ export interface Stretches {
   /** What a vector of one quotient does: what the whole stretch has in common, and the rest. */
   readonly common: readonly Stmt[];
   readonly own: readonly Stmt[];
-  /** Made for the stretch. */
-  readonly checks: readonly { readonly check: Check; readonly index: Expr; readonly moves: boolean }[];
+  /** What is asked for all of a stretch: of an index that grows with threadIdx.x or not, and with the quotient or not. */
+  readonly checks: readonly {
+    readonly check: Check;
+    readonly index: Expr;
+    readonly moves: boolean;
+    readonly turns: boolean;
+  }[];
   readonly accesses: readonly { readonly mem: MemRef; readonly index: Expr }[];
   /** Whether those grow by the same from each quotient to the next. */
   readonly even: boolean;
@@ -143,6 +148,13 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     if (e.fn === 'mul') return (isFixed(e.a) && isEven(e.b)) || (isFixed(e.b) && isEven(e.a));
     return (e.fn === 'add' || e.fn === 'sub') && isEven(e.a) && isEven(e.b);
   };
+  /** Whether a value is not the same for all quotients. */
+  const turns = (e: Expr): boolean =>
+    someExpr(e, (x) => {
+      if (x.op !== 'var' || inRow.has(x.var.id)) return false;
+      const value = values.get(x.var.id);
+      return value === undefined || turns(value);
+    });
   const isFixed = (e: Expr): boolean =>
     !someExpr(e, (x) => (x.op === 'var' ? !inRow.has(x.var.id) : x.op === 'special' && !isSteady(x)));
   const checks: Stretches['checks'][number][] = [];
@@ -156,7 +168,8 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
         const grows = growth(check.index);
         const known = grows === 0 || (grows === 1 && shapeOf(g, check.index) === 'C');
         if (!known || check.index.type !== 'i32' || check.extent.type !== 'i32' || !isSteady(check.extent)) continue;
-        if (checks.length < MOST_CHECKS) checks.push({ check, index: early(check.index), moves: grows === 1 });
+        if (checks.length < MOST_CHECKS)
+          checks.push({ check, index: early(check.index), moves: grows === 1, turns: turns(check.index) });
       }
     }
     const isRow = growth(index) === 1 && shapeOf(g, index) === 'C' && !g.variant.memory64;
@@ -352,11 +365,14 @@ function keepSteps(g: Gen, s: Stretches, kept: readonly KeptInRow[], list: (body
   }
   move('i32.add');
   list(s.common);
-  for (const { local, step, push } of kept) {
+  for (const [k, { local, step, push }] of kept.entries()) {
+    const check = s.checks[k];
+    if (check?.turns === false) continue;
     push();
     f.get(local);
     f.op('i32.sub');
-    keepOutside(g, 'i32', step);
+    if (check === undefined) keepOutside(g, 'i32', step);
+    else f.set(step);
   }
   move('i32.sub');
 }
@@ -376,7 +392,7 @@ function pushWithin(g: Gen, s: Stretches, kept: readonly KeptInRow[], last: Loca
     f.op('i32.sub');
   };
   f.i32(1);
-  if (s.checks.length > 0) {
+  if (s.checks.some(({ turns }) => turns)) {
     // Quotients to come: a divisor of 0 has been found out, but is not to be divided by.
     pushRest();
     pushOthers(g, last);
@@ -389,8 +405,14 @@ function pushWithin(g: Gen, s: Stretches, kept: readonly KeptInRow[], last: Loca
     f.i32(MOST_QUOTIENTS);
     f.op('i32.lt_u', 'i32.and');
   }
-  for (const [k, { check, moves }] of s.checks.entries()) {
+  for (const [k, { check, moves, turns }] of s.checks.entries()) {
     const { local, step } = kept[k] as KeptInRow;
+    if (!moves && !turns) {
+      f.get(local);
+      scalar(g, check.extent);
+      f.op('i32.lt_u', 'i32.and');
+      continue;
+    }
     /** That the index and the one so much further on are within bounds. */
     const within = (push: () => void): void => {
       f.set(index);
@@ -408,16 +430,19 @@ function pushWithin(g: Gen, s: Stretches, kept: readonly KeptInRow[], last: Loca
       f.op('i32.add');
     }
     within(() => {
-      f.get(more, step);
-      f.op('i32.mul');
-      if (!moves) return;
-      pushOthers(g, last);
-      f.op('i32.add');
+      if (turns) {
+        f.get(more, step);
+        f.op('i32.mul');
+      }
+      if (moves) pushOthers(g, last);
+      if (moves && turns) f.op('i32.add');
     });
-    f.get(step);
-    f.i32(FARTHEST);
-    f.op('i32.lt_u', 'i32.and');
-    if (moves) {
+    if (turns) {
+      f.get(step);
+      f.i32(FARTHEST);
+      f.op('i32.lt_u', 'i32.and');
+    }
+    if (moves && turns) {
       // Columns begin anew with each quotient: all that there are of one.
       f.get(local, x);
       f.op('i32.add');
@@ -478,7 +503,8 @@ function emitCarried(
     f.set(other);
     add(localOf(g, start), () => scalar(g, by));
     add(localOf(g, quotient), () => f.i32(1));
-    if (s.even) for (const { local, step } of kept) add(local, () => f.get(step));
+    // Checks have been made for the row.
+    if (s.even) for (const { local, step } of kept.slice(s.checks.length)) add(local, () => f.get(step));
     f.end();
     scalar(g, by);
     f.i32(g.lanes);
