@@ -1,0 +1,156 @@
+/**
+ * Stretches of one quotient: that they do what threads by themselves would, within rows, through blocks, up to the bounds of arrays and beyond.
+ */
+import { describe, expect, it } from 'vitest';
+import * as ir from '../../ir/builder.ts';
+import type { Check, Expr, Kernel, Stmt, Var } from '../../ir/ops.ts';
+import { check } from './launch.testing.ts';
+import { Random } from './programs.testing.ts';
+
+const { add, assign, binary, i32, mul, read, sub } = ir;
+const SIZE = 8192;
+const IMAGE = new Uint8Array(Int32Array.from({ length: 2 * SIZE }, (_, i) => (i * 7919) & 1023).buffer);
+
+interface Parts {
+  /** The running number: `start` and then the thread's. */
+  readonly i: Expr;
+  readonly w: Expr;
+  readonly h: Expr;
+  readonly x: Var;
+  readonly y: Var;
+  readonly z: Var;
+  /** `from[row][column]`, of so many rows and columns. */
+  load(row: Expr, column: Expr): Expr;
+  /** `out[i - start]` of n elements. */
+  store(value: Expr): Stmt;
+  /** Leaves from a number on. */
+  guard(): Stmt;
+}
+
+/** Parameters: where the arrays are, where numbers begin, divisors, rows and columns of `from`, elements of `out`, threads that do something. */
+type Given = readonly [start: number, w: number, h: number, rows: number, columns: number, n: number, total: number];
+
+function kernel(width: number, body: (p: Parts) => readonly Stmt[], checked: boolean): Kernel {
+  const b = new ir.KernelBuilder('stretches');
+  const [from, out] = [b.global('i32', 'from'), b.global('i32', 'out')];
+  const [start, w, h, rows, columns, n, total] = ['start', 'w', 'h', 'rows', 'columns', 'n', 'total'].map((name) =>
+    b.value('i32', name),
+  ) as [Expr, Expr, Expr, Expr, Expr, Expr, Expr];
+  const [place, i, x, y, z] = ['place', 'i', 'x', 'y', 'z'].map((name) => b.variable('i32', name)) as [
+    Var,
+    Var,
+    Var,
+    Var,
+    Var,
+  ];
+  const within = (...checks: readonly Check[]): { checks?: readonly Check[] } => (checked ? { checks } : {});
+  const parts: Parts = {
+    i: read(i),
+    w,
+    h,
+    x,
+    y,
+    z,
+    load: (row, column) =>
+      ir.load(
+        ir.at(
+          from,
+          add(mul(row, columns), column),
+          within({ index: row, extent: rows, axis: 0 }, { index: column, extent: columns, axis: 1 }),
+        ),
+      ),
+    store: (value) => ir.store(ir.at(out, read(place), within({ index: read(place), extent: n, axis: 0 })), value),
+    guard: () => ir.ifElse(ir.ge(read(place), total), [ir.ret()]),
+  };
+  return b.build(
+    [
+      assign(place, add(mul(ir.special('blockIdx.x'), i32(width)), ir.special('threadIdx.x'))),
+      assign(i, add(start, read(place))),
+      ...body(parts),
+    ],
+    { checked },
+  );
+}
+
+const quotient = (a: Expr, b: Expr): Expr => binary('floordiv', a, b);
+const rest = (a: Expr, b: Expr): Expr => binary('rem', a, b);
+const axes = ({ i, w, x, y }: Parts): readonly Stmt[] => [assign(y, quotient(i, w)), assign(x, rest(i, w))];
+
+const BODIES: Readonly<Record<string, (p: Parts) => readonly Stmt[]>> = {
+  rows: (p) => [...axes(p), p.store(add(p.load(read(p.y), read(p.x)), mul(read(p.y), i32(1000))))],
+  'patches behind a guard': (p) => [
+    p.guard(),
+    ...axes(p),
+    p.store(p.load(add(read(p.y), i32(1)), add(read(p.x), i32(2)))),
+  ],
+  planes: (p) => [
+    p.guard(),
+    assign(p.x, rest(p.i, p.w)),
+    assign(p.y, rest(quotient(p.i, p.w), p.h)),
+    assign(p.z, quotient(p.i, mul(p.w, p.h))),
+    p.store(add(p.load(add(read(p.y), read(p.z)), read(p.x)), mul(read(p.z), i32(1e6)))),
+  ],
+  'rows backwards': (p) => [...axes(p), p.store(p.load(sub(p.h, read(p.y)), read(p.x)))],
+  'columns backwards': (p) => [...axes(p), p.store(p.load(read(p.y), sub(sub(p.w, i32(1)), read(p.x))))],
+  'columns alone': (p) => [p.guard(), ...axes(p), p.store(p.load(i32(0), read(p.x)))],
+  'what blocks have': (p) => [...axes(p), p.store(add(p.load(ir.special('blockIdx.x'), read(p.x)), read(p.y)))],
+  'neighbours that are there': (p) => [
+    p.guard(),
+    ...axes(p),
+    assign(p.z, i32(7)),
+    ir.ifElse(ir.lt(add(read(p.x), i32(1)), p.w), [assign(p.z, p.load(read(p.y), add(read(p.x), i32(1))))]),
+    p.store(read(p.z)),
+  ],
+};
+
+function run(kernels: Map<string, Kernel>, width: number, blocks: number, given: Given) {
+  const name = `${width}`;
+  const k = kernels.get(name) as Kernel;
+  return check(k, { grid: [blocks, 1, 1], block: [width, 1, 1] }, [0, 4 * SIZE, ...given], IMAGE, [
+    { at: 4 * SIZE, elem: 'i32', length: SIZE },
+  ]);
+}
+
+describe.each(Object.entries(BODIES))('%s', (_, body) => {
+  const kernels = new Map([64, 37, 128].map((width) => [`${width}`, kernel(width, body, true)] as const));
+
+  it('are the same, and fail in the same place', () => {
+    const random = new Random(7);
+    let [whole, failed] = [0, 0];
+    for (let k = 0; k < 90; k++) {
+      const width = random.pick([64, 64, 128, 37]);
+      const blocks = random.pick([1, 3, 7]);
+      const w = random.pick([56, 24, 17, 64, 100, 8, 3, 1000, 9]);
+      const h = random.pick([3, 2, 40]);
+      const threads = width * blocks;
+      const start = random.pick([0, 0, 0, 5, w, 40, -3, -w]);
+      const columns = w + random.pick([2, 2, 3, 2, 2, 1, 0]);
+      const rows = Math.min(Math.floor(SIZE / columns), random.pick([1000, 1000, 1000, 4, 9]));
+      const total = Math.max(1, random.pick([threads, threads - 5, Math.floor(threads / 2), threads - 64]));
+      const n = random.pick([threads, threads, threads, threads - 1, total]);
+      const fault = run(kernels, width, blocks, [start, w, h, rows, columns, n, total]);
+      if (fault) failed++;
+      else whole++;
+    }
+    expect(whole).toBeGreaterThan(3);
+    expect(failed).toBeGreaterThan(3);
+  });
+
+  it.each<[string, Given]>([
+    ['divisors that are no divisors', [5, 0, 0, 64, 64, SIZE, 500]],
+    ['negative divisors', [0, -56, 3, 64, 64, SIZE, 500]],
+    ['the last numbers there are', [2 ** 31 - 300, 2 ** 31 - 301, 1, 64, 100, SIZE, 500]],
+    ['numbers that wrap', [2 ** 31 - 100, 2 ** 31 - 120, 1, 2, 4000, SIZE, 500]],
+  ])('%s', (_case, given) => {
+    for (const width of [64, 128]) run(kernels, width, 5, given);
+  });
+});
+
+it('unchecked code is the same', () => {
+  for (const body of [BODIES['patches behind a guard'], BODIES['planes']] as const) {
+    const kernels = new Map([64, 128].map((width) => [`${width}`, kernel(width, body as never, false)] as const));
+    for (const w of [24, 56, 17, 65])
+      for (const total of [640, 600, 65])
+        for (const width of [64, 128]) run(kernels, width, 5, [0, w, 3, 0, w + 2, 0, total]);
+  }
+});
