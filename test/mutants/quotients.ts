@@ -15,8 +15,45 @@ const MISTAKES: readonly Row[] = [
   ["(e.fn === 'sub' ? binary('sub', i32(0), e.b) : e.b)", 'e.b', 'what is taken away is added'],
 ].map(([find, replace, what]) => ['quotients', find, replace, what] as Row);
 
+const STRETCHES: readonly Row[] = [
+  [
+    "    f.op('i32.ge_u', 'i32.and');\n    if (k > 0)",
+    "    f.op('drop', 'drop');\n    if (k > 0)",
+    'numbers wrap on the way',
+  ],
+  [
+    "    f.i32(0);\n    f.op('i32.ge_s', 'i32.and');",
+    "    f.op('drop');",
+    'quotients of negative numbers are carried on',
+  ],
+  ['    add(localOf(g, quotient), () => f.i32(1));\n', '', 'all of a row has the quotient that it began with'],
+  ['kept.slice(s.checks.length)', 'kept.slice(0, 0)', 'rows of memory go on without an end'],
+  ["  f.op('i32.lt_s');\n  f.brIf(crossed);", "  f.op('i32.lt_s', 'drop');", 'vectors of two quotients have one'],
+  [
+    "f.op('i32.add', 'i32.eqz', 'i32.and', 'i32.or');",
+    "f.op('i32.add', 'drop', 'i32.or');",
+    'what lies askew begins anew',
+  ],
+  [
+    "f.op('i32.sub', 'i32.lt_u', 'i32.and');",
+    "f.op('i32.sub', 'drop', 'drop');",
+    'only the first of a row is asked about',
+  ],
+  ["      f.i32(FARTHEST);\n      f.op('i32.lt_u', 'i32.and');", "      f.op('drop');", 'indices go down unseen'],
+  ['    pushFailing(g, s, kept, more);\n', '    f.i32(0);\n', 'stretches of planes are within bounds'],
+  ['(s.goesOn ? inItsBlock(g, vector) : vector())', 'vector()', 'faults are in the first block of a row'],
+  ['of[1] === width * of[0]', 'true', 'blocks that are told apart go on'],
+].map(([find, replace, what]) => [
+  'compiler/render/wasm/stretches',
+  find,
+  replace,
+  what,
+  ['src/compiler/render/wasm/stretches.test.ts'],
+]);
+
 export const QUOTIENTS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [`compiler/ir/passes/${file}`, find, replace, what, TESTS]),
+  ...STRETCHES,
   [
     'compiler/render/wasm/scalar',
     "        f.op(`${w}.gt_s`);\n        if (w === 'i64')",

@@ -92,6 +92,7 @@ const BODIES: Readonly<Record<string, (p: Parts) => readonly Stmt[]>> = {
   ],
   'rows backwards': (p) => [...axes(p), p.store(p.load(sub(p.h, read(p.y)), read(p.x)))],
   'columns backwards': (p) => [...axes(p), p.store(p.load(read(p.y), sub(sub(p.w, i32(1)), read(p.x))))],
+  askew: (p) => [...axes(p), p.store(p.load(i32(0), add(read(p.x), read(p.y))))],
   'columns alone': (p) => [p.guard(), ...axes(p), p.store(p.load(i32(0), read(p.x)))],
   'what blocks have': (p) => [...axes(p), p.store(add(p.load(ir.special('blockIdx.x'), read(p.x)), read(p.y)))],
   'neighbours that are there': (p) => [
@@ -138,12 +139,22 @@ describe.each(Object.entries(BODIES))('%s', (_, body) => {
 
   it.each<[string, Given]>([
     ['divisors that are no divisors', [5, 0, 0, 64, 64, SIZE, 500]],
+    ['rows that are missing', [0, 64, 40, 3, 66, SIZE, 500]],
+    ['columns that are missing', [0, 64, 40, 30, 40, SIZE, 500]],
     ['negative divisors', [1, -56, 3, 64, 64, SIZE, 500]],
     ['the last numbers there are', [2 ** 31 - 300, 2 ** 31 - 301, 1, 64, 100, SIZE, 500]],
     ['numbers that wrap', [2 ** 31 - 100, 2 ** 31 - 120, 1, 2, 4000, SIZE, 500]],
   ])('%s', (_case, given) => {
     for (const width of [64, 128]) run(kernels, width, 5, given);
   });
+});
+
+it('quotients alone, of numbers that wrap', () => {
+  const body = (p: Parts): readonly Stmt[] => [...axes(p), p.store(add(mul(read(p.y), i32(1000)), read(p.x)))];
+  const kernels = new Map([64, 128].map((width) => [`${width}`, kernel(width, body, true)] as const));
+  for (const start of [2 ** 31 - 100, 2 ** 31 - 500, 2 ** 31 - 640, -100, -(2 ** 31)])
+    for (const w of [56, 100, 2 ** 31 - 1, -(2 ** 31)])
+      for (const width of [64, 128]) run(kernels, width, 5, [start, w, 1, 1, 1, SIZE, SIZE]);
 });
 
 it('unchecked code is the same', () => {
