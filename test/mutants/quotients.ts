@@ -40,11 +40,9 @@ const STRETCHES: readonly Row[] = [
     'only the first of a row is asked about',
   ],
   ["      f.i32(FARTHEST);\n      f.op('i32.lt_u', 'i32.and');", "      f.op('drop');", 'indices go down unseen'],
-  ['    pushFailing(g, s, kept, more);\n', '    f.i32(0);\n', 'stretches of planes are within bounds'],
   ['(s.goesOn ? inItsBlock(g, vector) : vector())', 'vector()', 'faults are in the first block of a row'],
-  ['of[1] === width * of[0]', 'true', 'blocks that are told apart go on'],
 ].map(([find, replace, what]) => [
-  'compiler/render/wasm/stretches',
+  'compiler/render/wasm/stretch-rows',
   find,
   replace,
   what,
@@ -54,6 +52,13 @@ const STRETCHES: readonly Row[] = [
 export const QUOTIENTS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [`compiler/ir/passes/${file}`, find, replace, what, TESTS]),
   ...STRETCHES,
+  [
+    'compiler/render/wasm/stretches',
+    'of[1] === width * of[0]',
+    'true',
+    'blocks that are told apart go on',
+    ['src/compiler/render/wasm/stretches.test.ts'],
+  ],
   [
     'compiler/render/wasm/scalar',
     "        f.op(`${w}.gt_s`);\n        if (w === 'i64')",

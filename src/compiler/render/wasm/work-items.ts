@@ -14,14 +14,15 @@ import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
-import { lanesFrom, scalar } from './expr.ts';
+import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
-import { MaskStack } from './masks.ts';
+import type { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
 import { withSteady } from './row-steady.ts';
+import { eachRow, masked, setItem, unmasked } from './row-vectors.ts';
 import { emitScan, scanOf } from './scan-rows.ts';
 import { withFirst, withMask, withRare } from './scope.ts';
 import {
@@ -34,7 +35,8 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
-import { emitStretches, findStretches, type Stretches, throughBlocks } from './stretches.ts';
+import { emitStretches, throughBlocks } from './stretch-rows.ts';
+import { findStretches, type Stretches } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 import { emitTurns, mayTakeTurns } from './turns.ts';
 
@@ -225,40 +227,6 @@ function freshVariables(regions: Regions, node: WorkItemLoop): Regions['kernel']
 }
 
 // ---------------------------------------------------------------- rows
-
-/** Runs `row` for every threadIdx.y and z, or every so many of y. */
-function eachRow(g: Gen, row: () => void, rows = 1): void {
-  const { f, at, variant } = g;
-  const axes = ([2, 1] as const).map((axis) => ({
-    local: at.thread[axis],
-    extent: variant.block[axis],
-    step: axis === 1 ? rows : 1,
-  }));
-  const nest = (depth: number): void => {
-    const axis = axes[depth];
-    if (axis === undefined) {
-      row();
-      return;
-    }
-    f.i32(0);
-    f.set(axis.local);
-    if (axis.extent === axis.step) {
-      nest(depth + 1);
-      return;
-    }
-    const again = f.loop();
-    nest(depth + 1);
-    f.get(axis.local);
-    f.i32(axis.step);
-    f.op('i32.add');
-    f.tee(axis.local);
-    f.i32(axis.extent);
-    f.op('i32.lt_s');
-    f.brIf(again);
-    f.end();
-  };
-  nest(0);
-}
 
 /** Several rows together: all of their vectors are whole. */
 function emitJammed(g: Gen, node: WorkItemLoop, { rows, body, inRow }: Jam, fresh: Regions['kernel']['vars']): void {
@@ -590,37 +558,6 @@ function both(a: Expr | undefined, b: Expr | undefined): Expr | undefined {
   return { op: 'binary', type: 'bool', fn: 'and', a, b };
 }
 
-/** threadIdx.x counted through the block. */
-function setItem(g: Gen): void {
-  const { f, at, variant } = g;
-  const [x, y, z] = at.thread;
-  const [width, height, depth] = variant.block;
-  f.get(x);
-  if (g.shift !== undefined) {
-    f.i32(g.shift);
-    f.op('i32.add');
-  }
-  if (height * depth > 1) {
-    f.get(y);
-    if (depth > 1) {
-      f.get(z);
-      f.i32(height);
-      f.op('i32.mul', 'i32.add');
-    }
-    f.i32(width);
-    f.op('i32.mul', 'i32.add');
-  }
-  f.set(at.item);
-}
-
-function unmasked(g: Gen, item: (stack: MaskStack) => void, end: () => void): void {
-  setItem(g);
-  withMask(g, null, () => {
-    item(new MaskStack(g));
-    end();
-  });
-}
-
 /** Whether rows are run in stretches that ask themselves what interior blocks would be asked. */
 function inWholeStretches(g: Gen, node: WorkItemLoop): boolean {
   const n = peel(g, node);
@@ -659,25 +596,3 @@ function pushHolds(g: Gen, holds: Expr | undefined): void {
 
 const isOfBlock = (e: Expr): boolean =>
   someExpr(e, (x) => x.op === 'var' || (x.op === 'special' && x.name === 'blockIdx.x'));
-
-/** One vector of which only the first `count` lanes are work items to be run. */
-function masked(g: Gen, item: (stack: MaskStack) => void, end: () => void, count: () => void): void {
-  const { f } = g;
-  const left: Local = f.temp('i32');
-  setItem(g);
-  count();
-  f.set(left);
-  const stack = new MaskStack(g);
-  const done = f.block();
-  const isLeft = (p: number): void => {
-    f.v128(lanesFrom(4 * p));
-    f.get(left);
-    f.op('i32x4.splat', 'i32x4.lt_s');
-  };
-  stack.within(done, isLeft, () => {
-    item(stack);
-    f.end();
-    end();
-  });
-  f.release('i32', left);
-}
