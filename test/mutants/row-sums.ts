@@ -89,7 +89,7 @@ const STRIDED: readonly Row[] = (
       'return inTerms(e) !== undefined;',
       'guards of items are asked of the first of a row',
     ],
-    ['work-items', 'f.i32(g.shift);', 'f.i32(0);', 'faults are told of the first of several items'],
+    ['row-vectors', 'f.i32(g.shift);', 'f.i32(0);', 'faults are told of the first of several items'],
     ['address', 'return Math.imul(g.shift ?? 0, factor);', 'return 0;', "several items have the first one's elements"],
   ] as const
 ).map(([file, find, replace, what]) => [file, find, replace, what, FEW]);
