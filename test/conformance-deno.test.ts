@@ -69,6 +69,7 @@ const why: string | undefined =
       )?.[0];
 
 describe.skipIf(why !== undefined && !isRequired('deno'))('WebGPU in Deno', () => {
+  // The package is 130 MB, and nobody has to install it; continuous integration does.
   const dawn = existsSync(join(import.meta.dirname, '../node_modules/webgpu')) ? it : it.skip;
 
   it('is there', () => expect(why).toBe(undefined));
@@ -116,6 +117,7 @@ try { ${open} } catch ({ code, message }) { console.log(code, message); }`;
     expect(output).toMatch(/E_NO_DEVICE .*there is no navigator.gpu: .*--unstable-webgpu.* or npm install webgpu/);
   });
 
+  // A driver of the system, which not all have.
   it.skipIf(!existsSync(LLVMPIPE)).each(["await cuda.open('webgpu');", "cuda.selectDevice('webgpu');"])(
     'is refused on llvmpipe, which leaves loops early: %s',
     async (open) => {

@@ -54,6 +54,13 @@ export const QUOTIENTS: readonly Row[] = [
   ...STRETCHES,
   [
     'compiler/render/wasm/stretches',
+    ' || !isAbout(choice.cond, quotients)',
+    '',
+    "a program's own choice is taken for that between vectors",
+    ['src/compiler/render/wasm/stretches.test.ts'],
+  ],
+  [
+    'compiler/render/wasm/stretches',
     'of[1] === width * of[0]',
     'true',
     'blocks that are told apart go on',

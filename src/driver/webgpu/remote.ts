@@ -51,8 +51,7 @@ class Line {
       onError: ({ message }) => this.#lose(message),
       onExit: () => this.#lose('its thread has ended'),
     });
-    // The process crashes now and then that ends while a thread has a device of Deno's, or is about to end itself.
-    if (data.path === undefined) atExit(() => this.closeNow());
+    if (data.path === undefined) closeAtExit(this);
   }
 
   /** The number of a thing to be made. */
@@ -165,12 +164,27 @@ class Line {
   #lose(message: string, reason = 'unknown'): void {
     if (this.#gone !== undefined) return;
     this.#gone = message;
+    toClose?.delete(this);
     this.lost.give({ reason, message });
     const answers = [...this.#answers.values()];
     this.#answers.clear();
     for (const answer of answers) answer.fail(new Error(message));
     this.#thread.hold(false);
   }
+}
+
+/** Lines to the devices of Deno's that there are: a process crashes now and then that ends while a thread has one, or is about to end itself. */
+let toClose: Set<Line> | undefined;
+
+function closeAtExit(line: Line): void {
+  if (toClose === undefined) {
+    const lines = new Set<Line>();
+    toClose = lines;
+    atExit(() => {
+      for (const each of lines) each.closeNow();
+    });
+  }
+  toClose.add(line);
 }
 
 /** Something that the other thread has, and lets go when nobody has it here. */

@@ -165,3 +165,39 @@ it('unchecked code is the same', () => {
         for (const width of [64, 128]) run(kernels, width, 5, [0, w, 3, 0, w + 2, 0, total]);
   }
 });
+
+it('what looks alike in a program is that', () => {
+  // A number of the vector, a quotient of it and a product, and then a choice of the program's own.
+  const alike = (lanes: number, isProduct: boolean, [first, quotient, start]: readonly [string, string, string]) => {
+    const b = new ir.KernelBuilder('alike');
+    const out = b.global('i32', 'out');
+    const [w, h, c] = ['w', 'h', 'c'].map((name) => b.value('i32', name)) as [Expr, Expr, Expr];
+    const [place, f, q, s] = ['place', first, quotient, start].map((name) => b.variable('i32', name)) as [
+      Var,
+      Var,
+      Var,
+      Var,
+    ];
+    const [thread, row] = [ir.special('threadIdx.x'), mul(ir.special('blockIdx.x'), i32(64))];
+    const store = (value: Expr): Stmt => ir.store(ir.at(out, read(place)), value);
+    return b.build(
+      [
+        assign(place, add(row, thread)),
+        assign(f, add(row, ir.and(thread, i32(-lanes)))),
+        assign(q, binary('div', read(f), w)),
+        assign(s, mul(read(q), isProduct ? w : h)),
+        ir.ifElse(ir.lt(rest(thread, i32(3)), c), [store(read(s))], [store(i32(-1))]),
+      ],
+      { checked: false },
+    );
+  };
+  for (const lanes of [4, 8, 16])
+    for (const isProduct of [true, false])
+      for (const names of [
+        ['f', 'q', 's'],
+        ['%first', '%quotient', '%start'],
+      ] as const) {
+        const shape = { grid: [10, 1, 1], block: [64, 1, 1] } as const;
+        check(alike(lanes, isProduct, names), shape, [0, 56, 7, 1], IMAGE, [{ at: 0, elem: 'i32', length: 640 }]);
+      }
+});

@@ -12,6 +12,7 @@ import type { Check, Expr, MemRef, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { defined, eachStmt, exprParts, hasLoad, mapExpr, memParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
 import { boundsHazards, cannotFail } from './checks.ts';
 import { type Gen, shapeOf, varShape } from './gen.ts';
 import { withHoisted } from './scope.ts';
@@ -75,7 +76,7 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     if (one === undefined) break;
     quotients.unshift(one);
   }
-  if (quotients.length === 0) return undefined;
+  if (quotients.length === 0 || !isAbout(choice.cond, quotients)) return undefined;
   const numbers = before.filter((s) => s.op === 'assign' && quotients.some((q) => q.first === s.var));
   const decls = before.slice(0, end) as readonly Assign[];
   const times = new Map<number, number>();
@@ -232,20 +233,38 @@ function isPlain(s: Stmt): s is Assign {
   return s.op === 'assign' && !hasLoad(s.value) && !canFail(s.value);
 }
 
-/** Three statements of `splitQuotients`, where its vectors are those that are being written. */
+/** Whether a choice asks nothing but whether a vector has one of each of these quotients, and that of all of them: what stretches find out otherwise. */
+function isAbout(cond: Expr, quotients: readonly Quotient[]): boolean {
+  const isKnown = (e: Expr): boolean =>
+    quotients.some(({ first, start, by }) => sameExpr(e, by) || isRead(e, first) || isRead(e, start)) ||
+    (e.op !== 'var' && e.op !== 'param' && e.op !== 'special' && e.op !== 'load' && exprParts(e).every(isKnown));
+  const isRest = (e: Expr, { first, start }: Quotient): boolean =>
+    e.op === 'binary' && e.fn === 'sub' && isRead(e.a, first) && isRead(e.b, start);
+  return isKnown(cond) && quotients.every((q) => someExpr(cond, (e) => isRest(e, q)));
+}
+
+const isRead = (e: Expr, v: Var): boolean => e.op === 'var' && e.var === v;
+
+/** Three statements of `splitQuotients`, where its vectors are those that are being written: variables of these names are no program's. */
 function quotientOf(g: Gen, [a, b, c]: readonly Stmt[]): Quotient | undefined {
   if (a?.op !== 'assign' || b?.op !== 'assign' || c?.op !== 'assign') return undefined;
+  if (a.var.name !== '%first' || b.var.name !== '%quotient' || c.var.name !== '%start') return undefined;
   if ([a, b, c].some((s) => s.var.type !== 'i32' || varShape(g, s.var) === 'V' || varShape(g, s.var) === 'C'))
     return undefined;
   const lane = (e: Expr): boolean => isLane(g, e);
-  const isRead = (e: Expr, v: Var): boolean => e.op === 'var' && e.var === v;
   const others = someExpr(a.value, isThread) && !someExpr(a.value, lane);
   if (others || !someExpr(a.value, lane)) return undefined;
   if (b.value.op !== 'binary' || b.value.fn !== 'div' || !isRead(b.value.a, a.var)) return undefined;
   const { b: by } = b.value;
   if (c.value.op !== 'binary' || c.value.fn !== 'mul') return undefined;
-  const factors = [c.value.a, c.value.b];
-  if (!factors.some((e) => isRead(e, b.var))) return undefined;
+  const { a: one, b: other } = c.value;
+  if (
+    ![
+      [one, other],
+      [other, one],
+    ].some(([x, y]) => isRead(x as Expr, b.var) && sameExpr(y as Expr, by))
+  )
+    return undefined;
   return { first: a.var, quotient: b.var, start: c.var, by, divide: [b, c] };
 }
 
