@@ -88,6 +88,9 @@ const NODE_GLOBALS = ['process', 'Buffer', 'setImmediate', 'clearImmediate', 're
 /** Where they may be used: what is loaded only beside a library of the system, and the folder that all others ask. */
 const NODE_ONLY = /^src\/(?:cli|host|ffi|plugins|driver\/(?:nvidia|hip|opencl|cuda-api))\/|(?:\.test|[./]testing)\.ts$/;
 
+/** Where modules may be loaded on demand. Elsewhere a program could no longer be bundled into one file. */
+const ON_DEMAND = /\.page\.ts$|\.test\.ts$|^testsuite\//;
+
 /** Folders that a folder must not know although they are below it. */
 const FORBIDDEN: readonly (readonly [from: string, to: string, why: string])[] = [
   ['src/compiler', 'src/driver', 'the compiler knows no driver'],
@@ -152,6 +155,8 @@ for (const file of sources) {
     problems.push(`${file}: imports a node: module, which keeps the library out of pages; ask src/host for it`);
   if (file.startsWith('src/') && !NODE_ONLY.test(file))
     for (const name of nodeGlobals(text)) problems.push(`${file}: uses ${name} of Node.js; ask src/host for it`);
+  if (!ON_DEMAND.test(file) && /^(?!\s*(?:\*|\/[/*])).*(?<!typeof )(?<![:<] ?)\bimport\(\s*['"]/m.test(text))
+    problems.push(`${file}: imports by import(…), which only halves for pages may: bundlers make several files of it`);
   const targets = importsOf(file, text);
   imports.set(file, targets);
   if (file.endsWith('.test.ts')) continue;

@@ -2,8 +2,8 @@
  * Turns of the event loop, and pauses, also in pages that nobody sees: browsers hold up the timers of a hidden page, to one a second at first and one a minute after some minutes, but neither its
  * messages nor the timers of its workers.
  */
+import { loadClock, type WorkerClock } from './clock.ts';
 import { isPage } from './index.ts';
-import type { WorkerClock } from './worker-clock.ts';
 
 interface PageGlobals {
   readonly document?: { readonly visibilityState?: string };
@@ -34,7 +34,7 @@ export function onIdleTurn(body: () => void): NodeJS.Immediate | undefined {
   return typeof setImmediate === 'function' ? setImmediate(body).unref() : undefined;
 }
 
-/** The timers of a worker, which a page loads when it first pauses while it is hidden. Undefined where it could not be loaded. */
+/** Made when a page first pauses while it is hidden. Undefined where it could not be loaded. */
 let clock: Promise<WorkerClock | undefined> | undefined;
 
 /** Calls a function after so many milliseconds, if what this gives is not called before. */
@@ -44,10 +44,7 @@ export function after(milliseconds: number, body: () => void): () => void {
     return byTimer(milliseconds, body);
   let cancel: (() => void) | undefined;
   let isCancelled = false;
-  clock ??= import('./worker-clock.ts').then(
-    ({ WorkerClock }) => new WorkerClock(),
-    () => undefined,
-  );
+  clock ??= loadClock().catch(() => undefined);
   void clock.then((found) => {
     if (!isCancelled) cancel = found?.runs === true ? found.after(milliseconds, body) : byTimer(milliseconds, body);
   });
