@@ -33,6 +33,7 @@ const LONG = [
   'test/conformance-threads.test.ts',
   'test/conformance-ptx.test.ts',
   'test/conformance-webgpu.test.ts',
+  'test/conformance-lavapipe.test.ts',
   'test/webgpu-waiting.test.ts',
   'test/conformance-chromium.test.ts',
   'test/conformance-firefox.test.ts',

@@ -325,7 +325,7 @@ export const launches: readonly ConformanceTest[] = chapter('launch', {
     /block \(64, 64\) has 4096 threads, .* allows 1024 in a block/,
     'E_LAUNCH_LIMIT',
   ),
-  'too deep a block': refused({ grid: 1, block: [1, 1, 65] }, /block\.z is 65/, 'E_LAUNCH_LIMIT'),
+  'too deep a block': refused({ grid: 1, block: [1, 1, 1025] }, /block\.z is 1025/, 'E_LAUNCH_LIMIT'),
   'shared memory beyond the limits': refused(
     { grid: 1, block: 1, sharedBytes: 2 ** 30 },
     /sharedBytes is 1073741824/,

@@ -312,7 +312,7 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
       o[3] = z[0] !== 1 ? 1 : 0;
       o[4] = z[0] - z[0] ? 1 : 0;
       o[5] = !z[5] ? 0 : 1;
-      o[6] = Number.isNaN(z[0] / (z[0] - z[0]) - z[0] / (z[1] - z[1])) ? 1 : 0;
+      o[6] = Number.isNaN(z[0] / (z[0] - z[0]) - z[4] / (z[1] - z[1])) ? 1 : 0;
       o[7] = Number.isFinite(z[0]) ? 1 : 0;
     });
     const o = cuda.deviceArray(8, 'i32');

@@ -2,9 +2,13 @@
  * Random programs whose lanes exchange values, and that the CPU device does so in registers where warps are vectors.
  */
 import { expect, it } from 'vitest';
-import { hasExchange } from '../../src/compiler/ir/passes/warps.ts';
+import type { Kernel } from '../../src/compiler/ir/ops.ts';
+import { eachStmt } from '../../src/compiler/ir/passes/walk.ts';
+import { withAllLanes } from '../../src/compiler/ir/passes/warps.testing.ts';
+import { hasExchange, lowerWarps } from '../../src/compiler/ir/passes/warps.ts';
 import { renderWasm } from '../../src/compiler/render/wasm/render.ts';
 import { disassemble } from '../../src/driver/cpu/disassemble.ts';
+import type { BlockingDriver } from '../../src/driver/driver.ts';
 import { check, openDevice } from './devices.ts';
 import { printProgram } from './print.ts';
 import { Discarded } from './verdicts.ts';
@@ -13,6 +17,48 @@ import { generateWarps } from './warp-programs.ts';
 const PROGRAMS = Number(process.env.FUZZ_WARPS ?? 40);
 /** What is made of shuffles, of votes and of values in memory. */
 const EXPECTED = ['i8x16.shuffle', 'i8x16.bitmask', 'i32x4.bitmask', 'v128.load32_lane', 'i64x2.eq'];
+
+/** The simulator as a device with warps: it is left the exchanges to which whole warps come, and stops where a lane is missing. */
+function openWarps(block: readonly [number, number], note: (kept: number, of: number) => void): BlockingDriver {
+  const device = openDevice('simulator');
+  const load = device.load.bind(device);
+  device.load = (program) => {
+    const { kernel } = program;
+    const lowered = lowerWarps(kernel, [...block, 1]).kernel ?? kernel;
+    note(exchangesIn(lowered), exchangesIn(kernel));
+    return load({ ...program, kernel: withAllLanes(lowered) });
+  };
+  return device;
+}
+
+function exchangesIn({ body }: Kernel): number {
+  let found = 0;
+  eachStmt(body, (s) => {
+    if (s.op === 'warp') found++;
+  });
+  return found;
+}
+
+it('do the same where whole warps exchange by themselves', { timeout: 240_000 }, () => {
+  let [kept, all] = [0, 0];
+  for (let seed = 1; seed <= PROGRAMS; seed++) {
+    const p = generateWarps(seed);
+    const device = openWarps(p.block, (some, of) => {
+      kept += some;
+      all += of;
+    });
+    try {
+      const failure = check(p, new Map([['warps', device]]));
+      expect(failure?.what, `seed ${seed}, block ${p.block}:\n${printProgram(p)}`).toBeUndefined();
+    } catch (error) {
+      if (!(error instanceof Discarded)) throw error;
+    } finally {
+      device.close();
+    }
+  }
+  expect(kept).toBeGreaterThan(all / 5);
+  expect(kept).toBeLessThan(all);
+});
 
 it('do the same as in the evaluator, in registers', { timeout: 240_000 }, () => {
   const seen = new Map<string, number>();

@@ -19,6 +19,8 @@ export interface GpuInfo {
   readonly architecture?: string;
   readonly description?: string;
   readonly isFallbackAdapter?: boolean;
+  readonly subgroupMinSize?: number;
+  readonly subgroupMaxSize?: number;
 }
 
 export interface GpuLimits {

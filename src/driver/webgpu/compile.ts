@@ -49,15 +49,19 @@ export function rehearseWgsl(kernel: Kernel, ways: readonly [WgslOptions, ...Wgs
 }
 
 /** The kernel as it is rendered. */
-export function prepare(kernel: Kernel, { block, known }: Pick<WgslOptions, 'block' | 'known'>): Kernel {
+export function prepare(kernel: Kernel, options: Pick<WgslOptions, 'block' | 'known' | 'abilities'>): Kernel {
+  const { block, known, abilities = {} } = options;
   const simplified: Pass = { name: 'simplify', run: (k) => simplify(k, { block }) };
   return runPasses(
     [
       { name: 'settle externals', run: (k) => withExternals(k, [], 'a WebGPU device', () => undefined) },
       { name: 'settle lengths', run: (k) => (known === undefined ? k : withValues(k, known.values)) },
       { name: 'drop checks', run: dropChecks },
-      { name: 'lower warps', run: withoutWarps },
-      { name: 'expand narrow floats', run: (k) => expandNarrow(k, {}) },
+      { name: 'lower warps', run: (k) => lowered(k, abilities.warps === true ? block : undefined) },
+      {
+        name: 'expand narrow floats',
+        run: (k) => expandNarrow(k, abilities.halves === undefined ? {} : { f16: 'f32' }),
+      },
       simplified,
       { name: 'expand math', run: expand, cleanup: simplified },
       // Modules for lengths that came again are made on processors alone, and nobody waits for them.
@@ -80,11 +84,11 @@ function expand(kernel: Kernel): Kernel {
   return expandMath(portable, { target: 'gpu' });
 }
 
-/** Subgroups have other sizes than warps: what lanes exchange goes through workgroup memory. */
-function withoutWarps(kernel: Kernel): Kernel {
-  const { kernel: lowered, problems } = lowerWarps(kernel);
+/** Where subgroups are not warps, or not all lanes may be there, what lanes exchange goes through workgroup memory. `block`: where they are. */
+function lowered(kernel: Kernel, block: WgslOptions['block'] | undefined): Kernel {
+  const { kernel: done, problems } = lowerWarps(kernel, block);
   const [problem] = problems;
-  if (lowered !== undefined || problem === undefined) return lowered ?? kernel;
+  if (done !== undefined || problem === undefined) return done ?? kernel;
   throw new NotSupportedError(
     'E_WARP',
     `kernel ${kernel.name} exchanges values between lanes in a loop that its threads leave at different times, which WebGPU devices cannot run\n` +

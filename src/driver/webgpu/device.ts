@@ -4,6 +4,7 @@
  * WebGPU has one queue, which does everything in the order of the calls: streams are names for parts of it. Nothing waits: events are reached when the queue has come so far and what
  * kernels left has been read, some turns of the event loop later.
  */
+import type { Abilities } from '../../compiler/render/wgsl/module.ts';
 import { DriverError, NotSupportedError } from '../../errors.ts';
 import { trace } from '../../trace.ts';
 import type {
@@ -51,6 +52,7 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   readonly info: DeviceInfo;
   readonly device: GpuDevice;
   readonly limits: GpuLimits;
+  readonly abilities: Abilities;
   readonly batch: Batch;
   readonly memory: WebGpuMemory;
   readonly reports: Reports;
@@ -83,8 +85,9 @@ export class WebGpuDriver implements DeviceDriver, ExecutableHost {
   #times: (() => PromiseLike<void>)[] = [];
 
   /** `shares`: the program has the GPUDevice as well. */
-  constructor(device: GpuDevice, info: DeviceInfo, shares = true) {
+  constructor(device: GpuDevice, info: DeviceInfo, abilities: Abilities, shares = true) {
     this.device = device;
+    this.abilities = abilities;
     this.limits = device.limits;
     this.info = info;
     this.batch = new Batch(device, (submit, alone) => this.#watch(submit, alone));

@@ -3,7 +3,14 @@
  */
 import type { Kernel, ValueType } from '../../compiler/ir/ops.ts';
 import { describePasses } from '../../compiler/ir/passes/describe.ts';
-import type { Known, WgslBinding, WgslModule, WgslOptions, WgslWord } from '../../compiler/render/wgsl/module.ts';
+import type {
+  Abilities,
+  Known,
+  WgslBinding,
+  WgslModule,
+  WgslOptions,
+  WgslWord,
+} from '../../compiler/render/wgsl/module.ts';
 import { DriverError, NotSupportedError, TsambaRangeError } from '../../errors.ts';
 import { ifLoaded } from '../../on-demand.ts';
 import { attributesOf } from '../attributes.ts';
@@ -39,6 +46,7 @@ export interface ExecutableHost {
   readonly info: DeviceInfo;
   readonly device: GpuDevice;
   readonly limits: GpuLimits;
+  readonly abilities: Abilities;
   readonly batch: Batch;
   readonly reports: Reports;
   /** The identity of the stream that a call is for. */
@@ -146,6 +154,7 @@ export class WebGpuExecutable implements Executable {
       dispatch,
       onProcessor: this.#onProcessor,
       known,
+      abilities: this.#driver.abilities,
     };
   }
 

@@ -2,12 +2,13 @@
  * The provider of WebGPU devices: GPUs of the page, of Deno, and of Node.js by Dawn. Loads nothing before it is asked. They open by a promise,
  * `await cuda.open('webgpu')`, and in Node.js at once, for who waits.
  */
+import type { Abilities } from '../../compiler/render/wgsl/module.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
 import type { GpuDevice, GpuInfo, GpuLimits } from './api.ts';
-import { loopsCutBy } from './cut-loops.ts';
 import { WebGpuDriver } from './device.ts';
 import { findGpu, whyNoGpu } from './door.ts';
+import { examine } from './examining.ts';
 import { hardwareOf, mayCutLoops } from './hardware.ts';
 import { wgslCode } from './offline.ts';
 import { openWaiting } from './own-thread.ts';
@@ -27,7 +28,7 @@ const LIMITS: readonly (keyof GpuLimits)[] = [
 ];
 
 /** Features that are asked for as far as the adapter has them. */
-const FEATURES: readonly string[] = ['timestamp-query'];
+const FEATURES: readonly string[] = ['timestamp-query', 'subgroups', 'shader-f16'];
 
 export const webgpuProvider: DriverProvider = {
   kind: 'webgpu',
@@ -42,7 +43,7 @@ export const webgpuProvider: DriverProvider = {
   openNow: () =>
     openWaiting(LIMITS, FEATURES, {
       describe: (device) => infoOf(device.info, device, true),
-      fault: (device) => faultOf(device, device.info),
+      examine: (device) => abilitiesOf(device, device.info),
       none: noAdapter,
       refused: (cause) => refusal('opening it', cause),
     }),
@@ -63,17 +64,24 @@ async function openWebGpu(): Promise<WebGpuDriver> {
   const limits = Object.fromEntries(LIMITS.map((name) => [name, adapter.limits[name]]));
   const options = { requiredFeatures: features, requiredLimits: limits };
   const device = await refusedBy('requestDevice', adapter.requestDevice(options));
-  const fault = await faultOf(device, adapter.info);
-  if (fault !== undefined) {
+  try {
+    return new WebGpuDriver(device, infoOf(adapter.info, device, false), await abilitiesOf(device, adapter.info));
+  } catch (error) {
     device.destroy();
-    throw fault;
+    throw error;
   }
-  return new WebGpuDriver(device, infoOf(adapter.info, device, false));
 }
 
-/** Why kernels must not run on the device; undefined where nothing has to be asked. */
-function faultOf(device: GpuDevice, info: GpuInfo = {}): PromiseLike<NotSupportedError | undefined> | undefined {
-  return mayCutLoops(info) ? loopsCutBy(device, nameOf(info)) : undefined;
+/** What the device can do beyond what it must. Rejects with why kernels must not run on it. */
+function abilitiesOf(device: GpuDevice, info: GpuInfo = {}): PromiseLike<Abilities> {
+  return examine({
+    device,
+    name: nameOf(info),
+    rounds: mayCutLoops(info),
+    warps: device.features.has('subgroups') && info.subgroupMinSize === 32 && info.subgroupMaxSize === 32,
+    // SwiftShader's packing of halves takes longer than integer operations do.
+    halves: hardwareOf(info).type === 'gpu' || device.features.has('shader-f16'),
+  });
 }
 
 /** What WebGPU gives; what it rejects with, as an error of ours. */

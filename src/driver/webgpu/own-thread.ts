@@ -1,6 +1,7 @@
 /**
  * The device in a thread of its own, for programs that wait: those of Node.js.
  */
+import type { Abilities } from '../../compiler/render/wgsl/module.ts';
 import { findNodeModule } from '../../host/index.ts';
 import { whyNoThreads } from '../../host/threads.ts';
 import type { DeviceInfo } from '../driver.ts';
@@ -12,8 +13,8 @@ import { WaitingWebGpuDriver } from './waiting.ts';
 /** What is made of a device. */
 export interface Opening {
   describe(device: RemoteDevice): DeviceInfo;
-  /** Why it must not be used; undefined where nothing has to be asked. */
-  fault(device: RemoteDevice): PromiseLike<Error | undefined> | undefined;
+  /** What it can do. Rejects with why it must not be used. */
+  examine(device: RemoteDevice): PromiseLike<Abilities>;
   /** What is thrown where there is no adapter. */
   none(): Error;
   /** What is thrown where it cannot be opened. */
@@ -24,7 +25,7 @@ export interface Opening {
 export function openWaiting(
   limits: readonly (keyof GpuLimits)[],
   features: readonly string[],
-  { describe, fault, none, refused }: Opening,
+  { describe, examine, none, refused }: Opening,
 ): WaitingWebGpuDriver | undefined {
   if (findNodeModule('node:worker_threads') === undefined || whyNoThreads() !== undefined) return undefined;
   let device: RemoteDevice | undefined;
@@ -34,11 +35,10 @@ export function openWaiting(
     throw refused(cause);
   }
   if (device === undefined) throw none();
-  const asked = fault(device);
-  const found = asked && device.waitFor(asked);
-  if (found !== undefined) {
+  try {
+    return new WaitingWebGpuDriver(device, describe(device), device.waitFor(examine(device)));
+  } catch (error) {
     device.destroy();
-    throw found;
+    throw error;
   }
-  return new WaitingWebGpuDriver(device, describe(device));
 }

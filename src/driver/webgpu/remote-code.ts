@@ -127,9 +127,9 @@ const open = async () => {
   const requiredFeatures = data.features.filter((name) => adapter.features.has(name));
   device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
   device.lost.then(({ reason, message }) => answer(-1, { lost: { reason: cut(reason), message: cut(message) } }));
-  const { vendor, device: model, architecture, description, isFallbackAdapter } = adapter.info ?? {};
+  const { vendor, device: model, architecture, description, isFallbackAdapter, subgroupMinSize, subgroupMaxSize } = adapter.info ?? {};
   const limits = Object.fromEntries(data.limits.map((name) => [name, device.limits[name]]));
-  answer(0, { opened: { info: { vendor, device: model, architecture, description, isFallbackAdapter }, limits, features: requiredFeatures } });
+  answer(0, { opened: { info: { vendor, device: model, architecture, description, isFallbackAdapter, subgroupMinSize, subgroupMaxSize }, limits, features: requiredFeatures } });
 };
 const receive = (requests) => {
   for (const [name, ...args] of requests) {

@@ -1,6 +1,7 @@
 /**
  * A WebGPU device that a thread may wait for: it belongs to a thread of its own, and this one sleeps until that has answered.
  */
+import type { Abilities } from '../../compiler/render/wgsl/module.ts';
 import { DriverError } from '../../errors.ts';
 import type {
   BlockingCalls,
@@ -20,8 +21,8 @@ import type { RemoteDevice } from './remote.ts';
 export class WaitingWebGpuDriver extends WebGpuDriver implements BlockingCalls {
   readonly #remote: RemoteDevice;
 
-  constructor(remote: RemoteDevice, info: DeviceInfo) {
-    super(remote, info, false);
+  constructor(remote: RemoteDevice, info: DeviceInfo, abilities: Abilities) {
+    super(remote, info, abilities, false);
     this.#remote = remote;
   }
 

@@ -6,7 +6,7 @@
  * variable that some of them assigned differs, if it is still read. `shapes.ts` has the rules for expressions.
  */
 
-import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
+import { type Expr, isInt, type Kernel, type Label, type Stmt, type Var } from '../ops.ts';
 import type { Construct, Liveness, VarSet } from './liveness.ts';
 import { analyseLiveness } from './liveness.ts';
 import { type Reason, reasons, type VarCause } from './reasons.ts';
@@ -403,9 +403,10 @@ class Walk implements Uniformity {
   }
 }
 
-/** Whether a mask names all lanes of a warp. */
+/** Whether a mask names all lanes of a warp: a constant, or one of another integer type, as literals are before they are simplified. */
 export function isFull(mask: Expr | undefined): boolean {
-  return mask?.op === 'const' && Number(mask.value) >>> 0 === 0xffffffff;
+  const value = mask?.op === 'cast' && mask.to === 'u32' && isInt(mask.a.type) ? mask.a : mask;
+  return value?.op === 'const' && BigInt.asUintN(32, BigInt(value.value)) === 0xffffffffn;
 }
 
 /** Sets the parting of a key, if that is a worse one; returns whether it was. */

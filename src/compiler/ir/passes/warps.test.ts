@@ -5,6 +5,8 @@ import {
   assign,
   at,
   barrier,
+  binary,
+  block,
   bool,
   breakTo,
   cast,
@@ -16,10 +18,12 @@ import {
   load,
   loop,
   lt,
+  not,
   read,
   ret,
   special,
   store,
+  trap,
   u32,
 } from '../builder.ts';
 import { interpret } from '../interpret.ts';
@@ -27,6 +31,8 @@ import type { Expr, Kernel, Stmt, ValueType, WarpOp } from '../ops.ts';
 import { warpResult } from '../ops.ts';
 import { verify } from '../verify.ts';
 import { lowerReturns } from './returns.ts';
+import { eachStmt } from './walk.ts';
+import { withAllLanes } from './warps.testing.ts';
 import { lowerWarps } from './warps.ts';
 
 const THREADS = 80;
@@ -50,9 +56,9 @@ function kernelOf(make: (b: KernelBuilder, out: (value: Expr) => Stmt, exchange:
 type Exchange = (fn: WarpOp, args: readonly Expr[], mask?: Expr) => { readonly stmt: Stmt; readonly value: Expr };
 const POS = { source: { text: '', name: 'test' }, start: 0, end: 0 };
 
-function run(kernel: Kernel, threads = THREADS): number[] {
+function run(kernel: Kernel, threads = THREADS, block: readonly [number, number, number] = [threads, 1, 1]): number[] {
   const memory = new Uint8Array(4 * threads);
-  const { fault } = interpret(kernel, { grid: [1, 1, 1], block: [threads, 1, 1] }, [0], memory);
+  const { fault } = interpret(kernel, { grid: [1, 1, 1], block: [...block] }, [0], memory);
   expect(fault).toBeUndefined();
   return [...new Int32Array(memory.buffer)];
 }
@@ -68,7 +74,23 @@ function same(kernel: Kernel, threads = THREADS): number[] {
   const flat = lowerReturns(lowered).kernel;
   verify(flat, 'returns');
   expect(run(flat, threads)).toEqual(expected);
+  sameOnWarps(kernel);
   return expected;
+}
+
+/** The same on a device with warps, where exchanges to which whole warps come stay: their lanes are all there. Gives how many stay. */
+function sameOnWarps(kernel: Kernel, block: readonly [number, number, number] = [96, 1, 1]): number {
+  const threads = block[0] * block[1] * block[2];
+  const { kernel: lowered } = lowerWarps(kernel, block);
+  if (lowered === undefined) throw new Error('nothing was lowered');
+  verify(lowered);
+  const flat = lowerReturns(lowered).kernel;
+  let kept = 0;
+  eachStmt(flat.body, (s) => {
+    if (s.op === 'warp') kept++;
+  });
+  expect(run(withAllLanes(flat), threads, block)).toEqual(run(kernel, threads, block));
+  return kept;
 }
 
 const lanes = (value: (lane: number, thread: number) => number, threads = THREADS): number[] =>
@@ -203,5 +225,62 @@ describe('exchanges of some lanes', () => {
     });
     verify(kernel);
     expect(lowerWarps(kernel)).toMatchObject({ kernel: undefined, problems: [{ pos: POS }] });
+  });
+});
+
+describe('where the device has warps', () => {
+  type Make = Parameters<typeof kernelOf>[0];
+  const [ODD, ALL] = [u32(0xaaaaaaaa), u32(0xffffffff)];
+  const odd = compare('eq', and(tid, i32(1)), i32(1));
+  const isFirst = compare('eq', binary('shr', tid, i32(5)), i32(0));
+  const taking =
+    (mask: Expr): Make =>
+    (_b, out, exchange) => {
+      const got = exchange('shflXor', [tid, i32(2)], mask);
+      return [got.stmt, out(got.value)];
+    };
+  const one = taking(ALL);
+  const within =
+    (cond: Expr, mask: Expr): Make =>
+    (...args) => [ifElse(cond, taking(mask)(...args))];
+  const behind =
+    (cond: Expr, stop: Stmt, mask: Expr): Make =>
+    (...args) => [ifElse(cond, [stop]), ...taking(mask)(...args)];
+  const left =
+    (cond: Expr, mask: Expr): Make =>
+    (b, ...args) => {
+      const label = b.label();
+      return [block(label, [ifElse(cond, [breakTo(label)]), ...taking(mask)(b, ...args)])];
+    };
+  const variable: Make = (b, ...args) => {
+    const mask = b.variable('u32', 'mask');
+    return [assign(mask, ALL), ...taking(read(mask))(b, ...args)];
+  };
+
+  it.each<[string, number, Make, (readonly [number, number, number])?]>([
+    ['all come', 1, one],
+    ['all come in rows that are no warps', 1, one, [16, 2, 2]],
+    ['some warps come', 1, within(isFirst, ALL)],
+    ['some warps have returned', 1, behind(isFirst, ret(), ALL)],
+    ['some warps have gone on', 1, left(isFirst, ALL)],
+    ['some lanes come', 0, within(odd, ODD)],
+    ['some lanes come, and say all', 0, within(odd, ALL)],
+    ['some lanes have returned', 0, behind(not(odd), ret(), ALL)],
+    ['some lanes have gone on', 0, left(not(odd), ODD)],
+    ['some lanes may stop', 0, behind(compare('eq', tid, i32(1000)), trap('never'), ALL)],
+    ['nobody knows who is meant', 0, variable],
+    ['the last warp is not whole', 0, one, [80, 1, 1]],
+    ['some warps come in rows that are no warps', 0, within(isFirst, ALL), [16, 2, 2]],
+  ])('exchanges stay where all lanes come: %s', (_, stay, make, shape = [96, 1, 1]) => {
+    expect(sameOnWarps(kernelOf(make), shape)).toBe(stay);
+  });
+
+  it('stay beside those that go through memory', () => {
+    const both = kernelOf((...args) => [
+      ...one(...args),
+      ...within(odd, ODD)(...args),
+      ...within(isFirst, ALL)(...args),
+    ]);
+    expect(sameOnWarps(both)).toBe(2);
   });
 });

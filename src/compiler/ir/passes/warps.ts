@@ -42,7 +42,7 @@ import type { ArraySym, ElemType, Expr, Kernel, MemRef, Stmt, ValueType, Var } f
 import { WARP_SIZE } from '../warp.ts';
 import { lowerReturns } from './returns.ts';
 import { analyseUniformity, isFull, type Uniformity } from './uniformity.ts';
-import { hasBarrier, mapLists, someStmt } from './walk.ts';
+import { eachStmt, hasBarrier, mapLists, someStmt } from './walk.ts';
 
 /** Threads of a block at most; each has its slots. */
 const THREADS = 1024;
@@ -66,6 +66,7 @@ export interface WarpsLowered {
   readonly problems: readonly WarpProblem[];
 }
 
+type Block = readonly [x: number, y: number, z: number];
 type Exchange = Stmt & { op: 'warp' };
 
 const isExchange = (s: Stmt): s is Exchange => s.op === 'warp';
@@ -75,13 +76,36 @@ export function hasExchange(kernel: Kernel): boolean {
   return someStmt(kernel.body, isExchange);
 }
 
-/** Replaces every exchange by stores, loads and barriers. Before return lowering. */
-export function lowerWarps(kernel: Kernel): WarpsLowered {
-  if (!hasExchange(kernel)) return { kernel, problems: [] };
-  const lowering = new WarpLowering(kernel);
+/**
+ * Replaces exchanges by stores, loads and barriers. Before return lowering. `warps`: the block, if the device has warps that can exchange as long as all their lanes do: exchanges to which whole warps
+ * come are left to it.
+ */
+export function lowerWarps(kernel: Kernel, warps?: Block): WarpsLowered {
+  const native = warps === undefined ? new Set<Stmt>() : exchangesOfWholeWarps(kernel, warps);
+  if (!someStmt(kernel.body, (s) => isExchange(s) && !native.has(s))) return { kernel, problems: [] };
+  const lowering = new WarpLowering(kernel, native);
   const body = lowering.body();
   const { problems } = lowering;
   return { kernel: problems.length > 0 ? undefined : body, problems };
+}
+
+/** The exchanges to which all lanes of a warp come, or none of them: nobody has returned or gone another way, and no thread stops where the others go on. */
+function exchangesOfWholeWarps(kernel: Kernel, block: Block): ReadonlySet<Stmt> {
+  const found = new Set<Stmt>();
+  if (!hasExchange(kernel) || (block[0] * block[1] * block[2]) % WARP_SIZE !== 0) return found;
+  // Where rows are no multiples of warps, only what is the same in the whole block is known.
+  const inRows = block[0] % WARP_SIZE === 0;
+  const uniformity = analyseUniformity(kernel, inRows ? { block, lanes: WARP_SIZE, warps: 'whole' } : { block });
+  const isWhole = (s: Stmt & { op: 'warp' | 'return' }): boolean => {
+    const parting = uniformity.parting(s);
+    return parting === undefined || (inRows && parting.level === 'U');
+  };
+  if (someStmt(kernel.body, (s) => s.op === 'trap' || (s.op === 'return' && !isWhole(s)))) return found;
+  eachStmt(kernel.body, (s) => {
+    const named = isExchange(s) && (s.mask === undefined || isFull(s.mask));
+    if (named && s.fn !== 'sync' && isWhole(s)) found.add(s);
+  });
+  return found;
 }
 
 class WarpLowering {
@@ -89,6 +113,7 @@ class WarpLowering {
   readonly #kernel: Kernel;
   readonly #b: KernelBuilder;
   readonly #uniformity: Uniformity;
+  readonly #isLowered: (s: Stmt) => boolean;
   readonly #values: ArraySym;
   readonly #states: ArraySym;
   /** Whether some threads jump over barriers now. */
@@ -96,8 +121,10 @@ class WarpLowering {
   /** Linear in the block. */
   readonly #thread: Var;
 
-  constructor(kernel: Kernel) {
+  /** `native`: exchanges that stay. */
+  constructor(kernel: Kernel, native: ReadonlySet<Stmt>) {
     this.#kernel = kernel;
+    this.#isLowered = (s) => isExchange(s) && !native.has(s);
     this.#uniformity = analyseUniformity(kernel);
     this.#b = KernelBuilder.from(kernel);
     this.#values = this.#b.shared('i64', '%lanes', THREADS);
@@ -122,11 +149,11 @@ class WarpLowering {
   }
 
   #statement(s: Stmt, ragged: Stmt | undefined): readonly Stmt[] {
+    if (!someStmt([s], this.#isLowered)) return [s];
     if (isExchange(s)) {
       if (ragged) this.problems.push({ pos: s.pos, reasonPos: ragged.pos });
       return this.#exchange(s);
     }
-    if (!someStmt([s], isExchange)) return [s];
     if (s.op === 'if' && this.#uniformity.shape(s.cond) !== 'G') return this.#branch(s, ragged);
     const around = s.op === 'loop' && this.#uniformity.divergence(s) !== 'G' ? s : ragged;
     return [mapLists(s, (inner) => this.#list(inner, around))];

@@ -228,12 +228,18 @@ function floatBinary(g: Gen, print: Print, e: Expr & { readonly op: 'binary' }):
 // ---------------------------------------------------------------- comparisons
 
 /**
- * Whether both may be one and the same value, which compilers that assume no NaN take for equal: `x !== x` asks for NaN. Of one that is less they cannot
- * go wrong; `<=` and `>=` of a value and itself are seldom written but in so many words.
+ * Whether both may be one and the same value, which compilers that assume no NaN take for equal. Of one that is less they cannot go wrong; `<=` and `>=` of a value and itself are seldom written but in
+ * so many words.
  */
 function mayBeSame(fn: CompareOp, a: Expr, b: Expr): boolean {
-  if (fn === 'eq' || fn === 'ne') return a.op !== 'const' && b.op !== 'const';
+  if (fn === 'eq') return a.op !== 'const' && b.op !== 'const';
   return (fn === 'le' || fn === 'ge') && a.op === 'var' && b.op === 'var' && a.var === b.var;
+}
+
+/** WGSL's `!=` is false of NaN: Tint compares in order. */
+function unequal(g: Gen, plain: string, values: readonly string[]): string {
+  const odd = [...new Set(values)].map((x) => call(isNaNOf(g), x));
+  return `(${[plain, ...odd].join(' || ')})`;
 }
 
 export function compareOf(g: Gen, print: Print, fn: CompareOp, a: Expr, b: Expr): string {
@@ -241,9 +247,10 @@ export function compareOf(g: Gen, print: Print, fn: CompareOp, a: Expr, b: Expr)
   const { type } = a;
   if (!isWide(type)) {
     const plain = `(${x} ${COMPARE[fn]} ${y})`;
+    if (type === 'f32' && fn === 'ne')
+      return unequal(g, plain, a.op === 'const' ? [y] : b.op === 'const' ? [x] : [x, y]);
     if (type !== 'f32' || !mayBeSame(fn, a, b)) return plain;
-    const odd = call(isNaNOf(g), x);
-    return fn === 'ne' ? `(${plain} || ${odd})` : `(${plain} && !${odd})`;
+    return `(${plain} && !${call(isNaNOf(g), x)})`;
   }
   if (fn === 'eq') return `all(${x} == ${y})`;
   if (fn === 'ne') return `any(${x} != ${y})`;

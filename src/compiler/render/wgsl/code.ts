@@ -51,6 +51,8 @@ export interface Gen {
   readonly kernel: Kernel;
   readonly options: WgslOptions;
   readonly lines: Lines;
+  /** Extensions of WGSL. */
+  readonly enabled: Set<'f16' | 'subgroups'>;
   /** Functions, and variables of the module, by name. */
   readonly helpers: Map<string, string>;
   readonly memories: ReadonlyMap<ArraySym, Memory>;

@@ -1,9 +1,10 @@
 /**
- * Conversions between all types of values and elements, as `cast` and `bitcast` in ir/ops.ts have them. Narrow floats have been expanded.
+ * Conversions between all types of values and elements, as `cast` and `bitcast` in ir/ops.ts have them. Narrow floats have been expanded, but for f16 where the device rounds to it.
  */
 import type { ElemType, ValueType } from '../../ir/ops.ts';
 import { isNaNOf } from './arithmetic.ts';
 import { call, define, type Gen, isWide } from './code.ts';
+import { half } from './halves.ts';
 import { wide } from './words.ts';
 
 const RANGES: Readonly<Partial<Record<ElemType, readonly [least: string, most: string]>>> = {
@@ -35,6 +36,8 @@ function fromFloat(g: Gen, to: ElemType, x: string): string {
       return call(wide(g, `${to}_of_f32`), x);
     case 'u32':
       return call(toU32(g), x);
+    case 'f16':
+      return half(g, 'half_round', x);
     case 'i32':
       return call(toI32(g), x);
     default: {

@@ -6,6 +6,7 @@
  */
 import { ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt } from '../../ir/ops.ts';
 import { call, define, type Gen, isWide, type Memory, type Print } from './code.ts';
+import { half } from './halves.ts';
 
 /** Whether an element's place is counted in words. */
 function byWords({ elem, scale, disp }: MemRef): boolean {
@@ -85,6 +86,8 @@ export function loadElement(g: Gen, print: Print, mem: MemRef): string {
       const text = `fn load64_${memory.name}(at: u32) -> vec2<u32> { return vec2<u32>(${wordIn(memory, 'at')}, ${wordIn(memory, 'at + 1u')}); }`;
       return call(define(g, `load64_${memory.name}`, text), wordOf(g, print, mem));
     }
+    case 'f16':
+      return half(g, 'half_value', call('bitcast<u32>', call(loadPart(g, memory, 'u16'), byteOf(g, print, mem))));
     default:
       return call(loadPart(g, memory, elem), byteOf(g, print, mem));
   }
@@ -125,6 +128,8 @@ export function storeElement(g: Gen, print: Print, mem: MemRef, value: Expr): st
       const text = `fn ${name}(at: u32, value: vec2<u32>) { ${storeWord(memory, 'at', 'value.x')} ${storeWord(memory, 'at + 1u', 'value.y')} }`;
       return `${call(define(g, name, text), wordOf(g, print, mem), x)};`;
     }
+    case 'f16':
+      return `${call(storePart(g, memory, elem), byteOf(g, print, mem), half(g, 'half_bits', x))};`;
     default:
       return `${call(storePart(g, memory, elem), byteOf(g, print, mem), elem === 'bool' ? `u32(${x})` : `bitcast<u32>(${x})`)};`;
   }

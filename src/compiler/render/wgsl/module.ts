@@ -11,6 +11,17 @@
 import type { ValueType } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
 
+/** By what f32 is rounded to f16 and back: the feature `shader-f16`, or the built-in functions that pack halves. */
+export type Halves = 'f16' | 'packed';
+
+/** What a device has been seen to do beyond what WGSL guarantees. */
+export interface Abilities {
+  /** Subgroups are warps: 32 threads in the order of their numbers. */
+  readonly warps?: boolean | undefined;
+  /** What rounds to f16 as IEEE 754 does, and keeps subnormal numbers. */
+  readonly halves?: Halves | undefined;
+}
+
 export interface WgslOptions {
   /** The kernel's name in profilers. */
   readonly name: string;
@@ -31,6 +42,7 @@ export interface WgslOptions {
   readonly onProcessor?: boolean | undefined;
   /** What the module is made for alone. */
   readonly known?: Known | undefined;
+  readonly abilities?: Abilities | undefined;
 }
 
 /** What is the same in all launches of a module. */

@@ -32,6 +32,7 @@ export function renderWgsl(kernel: Kernel, options: WgslOptions): WgslModule {
     kernel: plain,
     options,
     lines: new Lines(),
+    enabled: new Set(),
     helpers: new Map(),
     memories: layout.memories,
     values: layout.values,
@@ -104,6 +105,9 @@ function programText(
   ];
   return [
     `// ${kernel.name.replace(/[^\x20-\x7e]+/g, '?')}`,
+    ...[...g.enabled].map((name) => `enable ${name};`),
+    // That all lanes of a warp come to its exchanges, lowerWarps knows, of more places than WGSL's own analysis does.
+    ...(g.enabled.has('subgroups') ? ['diagnostic(off, subgroup_uniformity);'] : []),
     ...declared,
     ...g.helpers.values(),
     `@compute @workgroup_size(${options.block.join(', ')})`,

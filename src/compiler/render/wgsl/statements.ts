@@ -20,6 +20,7 @@ import { refuseAt } from './refuse.ts';
 import { type Scopes, scopesOf } from './scopes.ts';
 import { noteSum } from './sums.ts';
 import { collectiveLabels, isCollective, isUniform } from './uniform.ts';
+import { emitWarp } from './warps.ts';
 import { wide } from './words.ts';
 
 interface Jump {
@@ -140,7 +141,7 @@ class Statements {
           'use cuda.syncThreads() within a block; end the kernel where other blocks must see what was stored',
         );
       case 'warp':
-        throw new Error('internal error: an exchange between lanes was not lowered');
+        return emitWarp(this.#g, this.#print, s);
       case 'extern':
         throw new Error('internal error: externals were not settled');
       case 'rest':

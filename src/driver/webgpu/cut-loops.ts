@@ -1,4 +1,0 @@
-/**
- * Asks adapters that may end loops early.
- */
-export { loopsCutBy } from './rounds.ts';
