@@ -160,6 +160,8 @@ describe.skipIf(why !== undefined && !isRequired('webgpu'))('modules for devices
       'subgroupBroadcastFirst(',
     ])
       expect(code).toContain(name);
+    // All lanes come to both halves of a wide value.
+    expect(code).toMatch(/subgroupBroadcastFirst\(\w+\.x\)\) & \(/);
     if (device.features.has('subgroups')) expect(await errorOf(code)).toBeUndefined();
   });
 

@@ -26,6 +26,7 @@ const COPIED = [
   'test/native',
   'test/simulator-locks.test.ts',
   'test/smart-array.test.ts',
+  'test/webgpu-abilities.test.ts',
   'test/worked-numbers.test.ts',
   'tsconfig.kernels.json',
   'package.json',

@@ -50,6 +50,32 @@ function turned(list: readonly Stmt[]): readonly Stmt[] {
 }
 
 describe('functions of what is no number', () => {
+  it.each([
+    [
+      'a constant',
+      (v: Vec<f32>) => {
+        v[0] = v[0] !== 1 ? 1 : 0;
+      },
+      1,
+    ],
+    [
+      'a constant before it',
+      (v: Vec<f32>) => {
+        v[0] = 1 !== v[0] ? 1 : 0;
+      },
+      1,
+    ],
+    [
+      'another value',
+      (v: Vec<f32>) => {
+        v[0] = v[1] !== v[2] ? 1 : 0;
+      },
+      2,
+    ],
+  ])('is unequal to %s, in bits', (_, fn, times) => {
+    expect(bodyOf(fn).match(/is_nan\(bitcast/g)).toHaveLength(times);
+  });
+
   const NAN = [0x7fc00000, 0x7f800001, 0x7fffffff, 0xffc00000, 0xff800001, 0xffffffff].map(fromBits);
 
   it.each(MATH_FNS.filter((fn) => arity(fn) === 1 && fn !== 'rsqrt'))(
