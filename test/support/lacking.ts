@@ -14,7 +14,7 @@ export const WEBGPU_LACKS: readonly string[] = [
   'E_COOPERATIVE',
 ];
 
-/** Tests that ask of f32 what WGSL leaves open: denormal numbers, which adapters may take for zero, quotients and square roots of the last bit, and a fused `fma`. */
+/** Tests that ask of f32 what WGSL leaves open: denormal numbers, which adapters may take for zero, quotients and square roots of the last bit, a fused `fma`, and whether NaN is less than something. */
 export const LEFT_OPEN_BY_WGSL: readonly string[] = [
   '16-bit floats, functions: functions of cuda.fp16 and cuda.bf16',
   '16-bit floats: comparisons, extremes, remainders',
@@ -53,6 +53,7 @@ export const LEFT_OPEN_BY_WGSL: readonly string[] = [
   'rounding, selection and bits: Math.ceil in f32',
   'rounding, selection and bits: Math.floor in f32',
   'rounding, selection and bits: cuda.fma rounds once in f32',
+  'rounding, selection and bits: order of NaN and zeros in f32',
   'small types, casts and stores: single precision arithmetic rounds after each operation',
   'small types, casts and stores: single precision division',
   'small types, casts and stores: single precision square roots',
