@@ -5,6 +5,7 @@
 import type { Abilities } from '../../compiler/render/wgsl/module.ts';
 import { NotSupportedError } from '../../errors.ts';
 import type { DeviceInfo, DriverProvider } from '../driver.ts';
+import { given } from './answer.ts';
 import type { GpuDevice, GpuInfo, GpuLimits } from './api.ts';
 import { WebGpuDriver } from './device.ts';
 import { findGpu, whyNoGpu } from './door.ts';
@@ -74,14 +75,11 @@ async function openWebGpu(): Promise<WebGpuDriver> {
 
 /** What the device can do beyond what it must. Rejects with why kernels must not run on it. */
 function abilitiesOf(device: GpuDevice, info: GpuInfo = {}): PromiseLike<Abilities> {
-  return examine({
-    device,
-    name: nameOf(info),
-    rounds: mayCutLoops(info),
-    warps: device.features.has('subgroups') && info.subgroupMinSize === 32 && info.subgroupMaxSize === 32,
-    // SwiftShader's packing of halves takes longer than integer operations do.
-    halves: hardwareOf(info).type === 'gpu' || device.features.has('shader-f16'),
-  });
+  const rounds = mayCutLoops(info);
+  const warps = device.features.has('subgroups') && info.subgroupMinSize === 32 && info.subgroupMaxSize === 32;
+  // SwiftShader's packing of halves takes longer than integer operations do.
+  const halves = hardwareOf(info).type === 'gpu' || device.features.has('shader-f16');
+  return rounds || warps || halves ? examine({ device, name: nameOf(info), rounds, warps, halves }) : given({});
 }
 
 /** What WebGPU gives; what it rejects with, as an error of ours. */
