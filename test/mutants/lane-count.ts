@@ -13,4 +13,25 @@ export const LANE_COUNT: readonly Row[] = [
     'tiles are gone through in more lanes',
     TESTS,
   ],
+  [
+    'compiler/render/wasm/lane-count',
+    "if (uniformity.shape(index) === 'C') bytes",
+    "if (uniformity.shape(index) !== 'V') bytes",
+    'what all threads read in a loop is taken for columns',
+    TESTS,
+  ],
+  [
+    'compiler/render/wasm/lane-count',
+    '!isCrowded(kernel, (16 * REGISTERS) / LINE) ? lanes',
+    'width > 0 ? lanes',
+    'columns of more sums than registers hold get more lanes',
+    TESTS,
+  ],
+  [
+    'compiler/render/wasm/lane-count',
+    'usual === 1 || height * depth > 1',
+    'usual === 1',
+    'columns of blocks of several rows get more lanes',
+    TESTS,
+  ],
 ];

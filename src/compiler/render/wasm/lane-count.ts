@@ -3,12 +3,21 @@
  */
 import type { Loop } from '../../ir/loops.ts';
 import { exprsSize } from '../../ir/measures.ts';
-import type { Expr, Kernel, MemRef } from '../../ir/ops.ts';
+import { ELEM_SIZE, type Expr, type Kernel, type MemRef, type Stmt } from '../../ir/ops.ts';
 import { carriedVars } from '../../ir/passes/full-rounds.ts';
 import { isMostlyNarrow } from '../../ir/passes/lane-widths.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
-import { analyseUniformity } from '../../ir/passes/uniformity.ts';
-import { assignedIn, eachExpr, eachStmt, exprParts, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
+import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
+import {
+  assignedIn,
+  eachExpr,
+  eachStmt,
+  exprParts,
+  someExpr,
+  someStmt,
+  stmtExprs,
+  written,
+} from '../../ir/passes/walk.ts';
 import { isWide } from './gen.ts';
 import type { WasmVariant } from './module.ts';
 import { warpLanes } from './whole-warps.ts';
@@ -24,8 +33,49 @@ export type Lanes = 1 | 4 | 8 | 16 | 32 | 64;
 export function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
   const warp = warpLanes(kernel, variant);
   if (warp !== undefined) return warp;
-  const lanes = usualLanes(kernel, variant);
-  return lanes === 8 || lanes === 16 ? withinTiles(kernel, variant, lanes) : lanes;
+  const usual = usualLanes(kernel, variant);
+  const lanes = usual === 8 || usual === 16 ? withinTiles(kernel, variant, usual) : usual;
+  return lanes === usual ? (alongColumns(kernel, variant, usual) ?? usual) : lanes;
+}
+
+/** Bytes that caches hold in one piece, and that vectors are to take of it at a time. */
+const LINE = 64;
+
+/**
+ * Lanes for a kernel whose threads each go down a column of a matrix: as many as make a whole cache line. Each round is a row further on, so that the
+ * next vector would find nothing left of the lines of this one: rows of 4 KB all want the same few places in a cache. Undefined where the usual
+ * number is as good.
+ */
+function alongColumns(kernel: Kernel, { block }: WasmVariant, usual: Lanes): Lanes | undefined {
+  const [width, height, depth] = block;
+  if (usual === 1 || height * depth > 1) return undefined;
+  let uniformity: Uniformity | undefined;
+  let bytes = 0;
+  const inLoop = ({ body, update }: Loop): void => {
+    const changed = assignedIn([...body, ...update]);
+    const isCounted = (e: Expr): boolean => someExpr(e, (x) => x.op === 'var' && changed.has(x.var.id));
+    eachAccess(body, ({ array, elem, index }) => {
+      const down = someExpr(index, (e) => e.op === 'binary' && e.fn === 'mul' && (isCounted(e.a) || isCounted(e.b)));
+      if (array.space !== 'global' || !down) return;
+      uniformity ??= analyseUniformity(kernel, { block, lanes: usual });
+      if (uniformity.shape(index) === 'C') bytes = Math.max(bytes, ELEM_SIZE[elem]);
+    });
+  };
+  eachStmt(kernel.body, (s) => {
+    if (s.op === 'loop') inLoop(s);
+  });
+  const lanes = ([8, 16] as const).find((n) => n * bytes === LINE && n > usual && width % n === 0);
+  return lanes !== undefined && !isCrowded(kernel, (16 * REGISTERS) / LINE) ? lanes : undefined;
+}
+
+function eachAccess(list: readonly Stmt[], visit: (mem: MemRef) => void): void {
+  eachStmt(list, (s) => {
+    const mem = written(s);
+    if (mem !== undefined) visit(mem);
+  });
+  eachExpr(list, (e) => {
+    if (e.op === 'load') visit(e.mem);
+  });
 }
 
 /** Threads in a row that make a tile of their own: `tile[t >> 3][t & 7]`. */
@@ -51,15 +101,8 @@ function withinTiles(kernel: Kernel, { block }: WasmVariant, most: 8 | 16): Lane
   const scattered = (lanes: Lanes): number => {
     const uniformity = analyseUniformity(kernel, { block, lanes });
     let found = 0;
-    const access = ({ index }: MemRef): void => {
+    eachAccess(kernel.body, ({ index }) => {
       if (uniformity.shape(index) === 'V') found++;
-    };
-    eachStmt(kernel.body, (s) => {
-      const mem = written(s);
-      if (mem !== undefined) access(mem);
-    });
-    eachExpr(kernel.body, (e) => {
-      if (e.op === 'load') access(e.mem);
     });
     return found;
   };
@@ -79,9 +122,8 @@ function usualLanes(kernel: Kernel, variant: WasmVariant): Lanes {
   return width % 8 === 0 || width >= 64 ? 8 : 4;
 }
 
-/** Whether a loop carries so many values that two parts of each would not fit into vector registers. */
-function isCrowded({ body, vars }: Kernel): boolean {
-  const most = REGISTERS / 2;
+/** Whether a loop carries more than so many values: by default where two parts of each would not fit into vector registers. */
+function isCrowded({ body, vars }: Kernel, most = REGISTERS / 2): boolean {
   if (vars.length <= most) return false;
   const liveness = analyseLiveness(body);
   return someStmt(body, (s) => {
