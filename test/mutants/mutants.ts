@@ -5,6 +5,7 @@
  */
 
 import { ABSENCE } from './absence.ts';
+import { BOX_ROWS } from './boxes.ts';
 import { COUNTERS } from './counters.ts';
 import { FRONT } from './frontend.ts';
 import { GATHERS } from './gathers.ts';
@@ -54,6 +55,7 @@ function under(folder: string, list: readonly Row[]): Mutant[] {
 }
 
 export const MUTANTS: readonly Mutant[] = [
+  ...under('', BOX_ROWS),
   ...under('layout/', LAYOUT),
   ...under('', MEMORY),
   ...under('', NAMES),

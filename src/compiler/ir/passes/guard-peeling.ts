@@ -34,26 +34,12 @@ export function peelGuard(body: readonly Stmt[], uniformity: Uniformity, blockDi
   const guard = body.at(-1);
   const decls = body.slice(0, -1);
   if (guard?.op !== 'if' || guard.else.length > 0 || !decls.every(isDeclaration)) return undefined;
-  const values = new Map<number, Expr>();
-  // A variable that is assigned twice, or read before it is assigned here, has no one value to put in its place.
-  const assigned = new Set<number>();
-  const unclear = new Set<number>();
-  for (const s of decls) {
-    const value = mapExpr(s.value, (e) => (e.op === 'var' ? (values.get(e.var.id) ?? e) : e));
-    if (assigned.has(s.var.id) || size(value) > LARGEST) unclear.add(s.var.id);
-    assigned.add(s.var.id);
-    values.set(s.var.id, value);
-  }
-  const outside = (e: Expr): Expr | undefined => {
-    const full = mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
-    return someExpr(e, (x) => x.op === 'var' && unclear.has(x.var.id)) || size(full) > LARGEST ? undefined : full;
-  };
-  for (const id of unclear) values.delete(id);
-
+  const outside = inTermsOf(decls);
+  const along: Along = { axis: 'threadIdx.x', extent: blockDimX, isSteady: (e) => rowValue(e, uniformity) };
   const parts = { row: [] as Expr[], bounds: [] as Bound[], bounded: [] as Expr[], rest: [] as Expr[] };
   for (const part of conjuncts(guard.cond)) {
     const full = outside(part);
-    const bound = full && boundOf(full, uniformity, blockDimX);
+    const bound = full && boundOf(full, along);
     if (full && rowValue(full, uniformity)) parts.row.push(full);
     else if (bound && (bound.lo === undefined || !uniformity.isAligned())) {
       parts.bounds.push(bound);
@@ -77,15 +63,34 @@ export function peelGuard(body: readonly Stmt[], uniformity: Uniformity, blockDi
   };
 }
 
+/** A function that writes an expression in terms of what there is ahead of declarations; undefined where that is too large, or not to be had. */
+export function inTermsOf(decls: readonly (Stmt & { op: 'assign' })[]): (e: Expr) => Expr | undefined {
+  const values = new Map<number, Expr>();
+  // A variable that is assigned twice, or read before it is assigned here, has no one value to put in its place.
+  const assigned = new Set<number>();
+  const unclear = new Set<number>();
+  for (const s of decls) {
+    const value = mapExpr(s.value, (e) => (e.op === 'var' ? (values.get(e.var.id) ?? e) : e));
+    if (assigned.has(s.var.id) || size(value) > LARGEST) unclear.add(s.var.id);
+    assigned.add(s.var.id);
+    values.set(s.var.id, value);
+  }
+  for (const id of unclear) values.delete(id);
+  return (e) => {
+    const full = mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
+    return someExpr(e, (x) => x.op === 'var' && unclear.has(x.var.id)) || size(full) > LARGEST ? undefined : full;
+  };
+}
+
 /** More than this, and evaluating a bound costs more than it saves. */
 const LARGEST = 40;
 
-function isDeclaration(s: Stmt): s is Stmt & { op: 'assign' } {
+export function isDeclaration(s: Stmt): s is Stmt & { op: 'assign' } {
   // An assertion that a value is uniform is one that those who run the body make.
   return s.op === 'assign' && !someExpr(s.value, (e) => canFail(e) && e.op !== 'unary');
 }
 
-function conjunction(parts: readonly Expr[]): Expr | undefined {
+export function conjunction(parts: readonly Expr[]): Expr | undefined {
   return parts.length === 0 ? undefined : parts.reduce((a, b) => and(a, b));
 }
 
@@ -96,7 +101,7 @@ function rowValue(e: Expr, uniformity: Uniformity): boolean {
 }
 
 /** What only a work item can evaluate. Loads may depend on what earlier items of the row stored. */
-function needsItem(e: Expr, uniformity: Uniformity): boolean {
+export function needsItem(e: Expr, uniformity: Uniformity): boolean {
   switch (e.op) {
     case 'var':
       return !uniformity.isKeptOnce(e.var);
@@ -107,44 +112,53 @@ function needsItem(e: Expr, uniformity: Uniformity): boolean {
   }
 }
 
-interface Bound {
+export interface Bound {
   readonly lo?: Expr;
   readonly hi?: Expr;
   readonly exact: Expr;
 }
 
+/** Threads along an axis, and what they all have in common. */
+export interface Along {
+  readonly axis: 'threadIdx.x' | 'threadIdx.y' | 'threadIdx.z';
+  /** How many there are, at most; `span`: how many, where that is not known. */
+  readonly extent: number;
+  readonly span?: Expr | undefined;
+  isSteady(e: Expr): boolean;
+}
+
 /** `base + threadIdx.x < limit` and its like, in 32-bit integers. */
-function boundOf(e: Expr, uniformity: Uniformity, blockDimX: number): Bound | undefined {
+export function boundOf(e: Expr, along: Along): Bound | undefined {
   if (e.op === 'unary' && e.fn === 'not' && e.a.op === 'compare') {
-    return boundOf({ ...e.a, fn: OPPOSITE[e.a.fn] }, uniformity, blockDimX);
+    return boundOf({ ...e.a, fn: OPPOSITE[e.a.fn] }, along);
   }
   if (e.op !== 'compare' || e.fn === 'ne') return undefined;
   if (e.a.type !== 'i32' && e.a.type !== 'u32') return undefined;
-  const consecutive = baseOf(e.a, uniformity);
-  if (consecutive && rowValue(e.b, uniformity)) return limits(e.fn, consecutive, e.b, blockDimX);
-  const mirrored = baseOf(e.b, uniformity);
-  if (mirrored && rowValue(e.a, uniformity)) return limits(MIRRORED[e.fn], mirrored, e.a, blockDimX);
+  const consecutive = baseOf(e.a, along);
+  if (consecutive && along.isSteady(e.b)) return limits(e.fn, consecutive, e.b, along);
+  const mirrored = baseOf(e.b, along);
+  if (mirrored && along.isSteady(e.a)) return limits(MIRRORED[e.fn], mirrored, e.a, along);
   return undefined;
 }
 
-/** The value at threadIdx.x = 0 of an expression that grows by one with each threadIdx.x (mod 2^32). */
-function baseOf(e: Expr, uniformity: Uniformity): Expr | undefined {
+/** The value at the first thread of an expression that grows by one with each (mod 2^32). */
+function baseOf(e: Expr, along: Along): Expr | undefined {
   switch (e.op) {
     case 'special':
-      return e.name === 'threadIdx.x' ? i32(0) : undefined;
+      return e.name === along.axis ? i32(0) : undefined;
     case 'binary': {
       if (e.fn !== 'add' && e.fn !== 'sub') return undefined;
-      const a = baseOf(e.a, uniformity);
-      if (a && rowValue(e.b, uniformity)) return binary(e.fn, a, e.b);
-      const b = e.fn === 'add' ? baseOf(e.b, uniformity) : undefined;
-      return b && rowValue(e.a, uniformity) ? binary('add', e.a, b) : undefined;
+      const a = baseOf(e.a, along);
+      if (a && along.isSteady(e.b)) return binary(e.fn, a, e.b);
+      const b = e.fn === 'add' ? baseOf(e.b, along) : undefined;
+      return b && along.isSteady(e.a) ? binary('add', e.a, b) : undefined;
     }
     case 'cast':
     case 'bitcast': {
       if (e.op === 'cast' && (e.checked || e.to !== e.type)) return undefined;
       if (e.type !== 'i32' && e.type !== 'u32') return undefined;
       if (e.a.type !== 'i32' && e.a.type !== 'u32') return undefined;
-      const a = baseOf(e.a, uniformity);
+      const a = baseOf(e.a, along);
       return a && cast(e.type, a);
     }
     default:
@@ -156,11 +170,12 @@ function baseOf(e: Expr, uniformity: Uniformity): Expr | undefined {
  * The x in [0, n) for which base + x compares with the limit as asked, counted in 64 bits, where nothing wraps. Where
  * base + x would wrap in its own 32 bits, within the row, the bounds do not hold: `exact` says so.
  */
-function limits(fn: CompareOp, base: Expr, limit: Expr, n: number): Bound {
+function limits(fn: CompareOp, base: Expr, limit: Expr, { extent: n, span }: Along): Bound {
+  const end = span === undefined ? constant('i64', n) : cast('i64', span);
   const most = constant(base.type, base.type === 'u32' ? 2 ** 32 - n : 2 ** 31 - n);
   const exact = compare('le', base, most);
   const distance = sub(cast('i64', limit), cast('i64', base));
-  const clamp = (x: Expr): Expr => cast('i32', max(min(x, constant('i64', n)), constant('i64', 0)));
+  const clamp = (x: Expr): Expr => cast('i32', max(min(x, end), constant('i64', 0)));
   const past = add(distance, constant('i64', 1));
   switch (fn) {
     case 'lt':

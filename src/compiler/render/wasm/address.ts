@@ -119,6 +119,7 @@ function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: n
   const known = g.pointers.get(index);
   if (known !== undefined && known.mem.array === array && known.mem.scale === scale && disp >= 0) {
     f.get(known.local);
+    if (known.beyond !== undefined) return disp + known.beyond;
     pushThread(g, scale);
     f.op('i32.add');
     return disp;
@@ -165,14 +166,19 @@ function pushThread({ f, at }: Gen, scale: number): void {
   f.op(Number.isInteger(power) ? 'i32.shl' : 'i32.mul');
 }
 
-/** Pushes where an access is, in a 32-bit memory, less threadIdx.x times the scale: `index` is what its index is here. */
-export function pushPointer(g: Gen, { array, scale }: MemRef, index: Expr): void {
+/** Pushes where an access is, in a 32-bit memory: `index` is what its index is here. */
+export function pushPlace(g: Gen, { array, scale }: MemRef, index: Expr): void {
   const { f } = g;
   const offset = pushScaled(g, array, index, scale, 0);
   f.i32(offset);
   f.op('i32.add');
-  pushThread(g, scale);
-  f.op('i32.sub');
+}
+
+/** The same less threadIdx.x times the scale. */
+export function pushPointer(g: Gen, mem: MemRef, index: Expr): void {
+  pushPlace(g, mem, index);
+  pushThread(g, mem.scale);
+  g.f.op('i32.sub');
 }
 
 /** Pushes the address of an access whose index is uniform, or of lane 0. */

@@ -56,6 +56,8 @@ export interface Counter {
 export interface Pointer {
   readonly mem: MemRef;
   readonly local: Local;
+  /** Of one that is counted on with threadIdx.x, and is where the access is: how many bytes that lies beyond it. */
+  readonly beyond?: number;
 }
 
 /** Thrown where scalar code does better, or alone can do what the kernel asks; the renderer then starts again with one lane. */
@@ -147,8 +149,10 @@ export interface Gen {
   readonly counters: readonly Counter[];
   /** The active lanes; null: all. */
   readonly mask: Mask | null;
-  /** Where rows begin in memory, by index: see `stretches.ts`. */
+  /** Where rows begin in memory, by index: see `stretches.ts` and `box-rows.ts`. */
   readonly pointers: ReadonlyMap<Expr, Pointer>;
+  /** Where not 0, inactive lanes are items of the row that have stored all that active ones store: see `box-rows.ts`. */
+  readonly stored: Local | undefined;
   /** How fast things change, for address arithmetic: see `ranking`. */
   rank(e: Expr): number;
 }

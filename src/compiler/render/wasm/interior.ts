@@ -18,6 +18,7 @@ import { type Gen, type Shapes, shapeOf, varShape } from './gen.ts';
 import {
   addSums,
   atLeast,
+  type Box,
   below,
   type EndTest,
   isPlaced,
@@ -41,6 +42,10 @@ export interface Interior {
   /** Whether vectors of a row, of another block, may be like those of interior blocks; and whether one of such a row is. */
   readonly mayHoldInRow: Expr;
   readonly holdsForVector: Expr;
+  /** Whether all items of a part of a block may be run like those of an interior one. */
+  holdsIn(box: Box): Expr;
+  /** Whether more is asked for than checks: items that are not like these do something else. */
+  readonly chooses: boolean;
 }
 
 /** What has been found out of the kernel. */
@@ -69,6 +74,8 @@ export function findInterior(g: Facts, body: readonly Stmt[]): Interior | undefi
     holds: all(tests.conditions('block')),
     mayHoldInRow: all(inVector.filter((e) => !isOfVector(e))),
     holdsForVector: all(inVector.filter(isOfVector)),
+    holdsIn: (box) => all(tests.conditions({ box })),
+    chooses: walk.chooses,
   };
 }
 
@@ -88,6 +95,7 @@ interface Place {
 
 class Specialiser {
   readonly tests: Tests;
+  chooses = false;
   readonly #g: Facts;
   readonly #assigned: ReadonlySet<number>;
   #at: Place = { sums: new Map(), loose: new Set(), values: new Map() };
@@ -241,6 +249,7 @@ class Specialiser {
     const known = e.op === 'load' ? withMemory(e, this.#proven(e.mem)) : e;
     const inner = mapParts(known, (part) => this.#rewrite(part));
     const own = this.#node(inner);
+    if (own !== inner && own.op !== 'load' && inner.op !== 'var') this.chooses = true;
     return own === e ? e : foldNode(own);
   }
 

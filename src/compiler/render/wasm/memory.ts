@@ -398,8 +398,7 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
     return;
   }
   const size = ELEM_SIZE[mem.elem];
-  if (size >= 4 && mem.array.space !== 'global') {
-    // Nobody else sees this memory while the block runs: write back what inactive lanes hold.
+  const blended = (): void => {
     for (const [p, local] of parts.entries()) {
       address();
       f.get(local);
@@ -409,7 +408,18 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
       f.op('v128.bitselect');
       f.memory('v128.store', log2(size), offset + 16 * p);
     }
+  };
+  // Nobody else sees this memory while the block runs: write back what inactive lanes hold.
+  if (size >= 4 && mem.array.space !== 'global') {
+    blended();
     return;
+  }
+  const alone = g.stored !== undefined && size >= 4;
+  if (g.stored !== undefined && alone) {
+    f.get(g.stored);
+    f.if();
+    blended();
+    f.else();
   }
   for (const [p, active] of mask.parts.entries()) {
     f.get(active);
@@ -429,6 +439,7 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
     scatter(g, mem.elem, lane, offset, parts);
   } else storeRow(g, mem.elem, address, offset, mask.parts, parts);
   f.end();
+  if (alone) f.end();
 }
 
 /** Puts lanes in the order of memory, which is the same order once more, and the mask with them. */

@@ -210,6 +210,7 @@ function genOf(common: Common, f: FunctionBuilder, own: Gen['own'], beside: bool
     loopDepth: 0,
     rare: false,
     pointers: new Map(),
+    stored: undefined,
     second: false,
     counters: [],
     mask: null,

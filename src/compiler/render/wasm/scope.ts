@@ -23,6 +23,7 @@ type Scoped = Pick<
   | 'second'
   | 'shapes'
   | 'shift'
+  | 'stored'
   | 'uniformity'
   | 'vars'
   | 'warps'
@@ -52,6 +53,11 @@ export function withinLoop(g: Gen, body: () => void): void {
 /** Writes code in which these places in memory are known. */
 export function withPointers(g: Gen, pointers: Gen['pointers'], body: () => void): void {
   withState(g, { pointers }, body);
+}
+
+/** Writes the code of a vector whose inactive lanes have stored all there is to store, where a local says so. */
+export function withStored(g: Gen, stored: Local, body: () => void): void {
+  withState(g, { stored }, body);
 }
 
 /** Writes code that few vectors run: it is to be short. */
@@ -93,7 +99,7 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
   const { at, counters, definitions, first, hoisted, laneFacts, lanes, loopDepth, mask, rank, rare, second } = g;
-  const { pointers, shapes, shift, uniformity, vars, warps, widths } = g;
+  const { pointers, shapes, shift, stored, uniformity, vars, warps, widths } = g;
   Object.assign(g, state);
   body();
   const before = {
@@ -112,6 +118,7 @@ function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
     second,
     shapes,
     shift,
+    stored,
     uniformity,
   };
   Object.assign(g, { ...before, vars, warps, widths } satisfies Scoped);

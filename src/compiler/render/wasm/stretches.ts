@@ -202,7 +202,7 @@ export const hoistedIn = (g: Gen, checks: Stretches['checks']): ReadonlySet<Chec
   new Set([...g.hoisted, ...checks.map(({ check }) => check)]);
 
 /** Whether the places of items in a row and of blocks are in an expression only as those of items in the grid. */
-function isOfNumber(g: Gen, e: Expr): boolean {
+export function isOfNumber(g: Gen, e: Expr): boolean {
   const [width] = g.variant.block;
   /** Factors of threadIdx.x and blockIdx.x in a sum; undefined where they are in something else, each by itself. */
   const factors = (x: Expr): readonly [number, number] | undefined => {

@@ -182,13 +182,21 @@ export interface EndTest {
   readonly limit: Expr;
 }
 
-/** What a test is about: all work items of the block, or the vector of so many lanes that begins at threadIdx. */
-export type Scope = 'block' | { readonly lanes: number };
+/** Of each axis, the first and the last thread of a part of a block. */
+export type Box = readonly [Ends, Ends, Ends];
+export interface Ends {
+  readonly first: Expr;
+  readonly last: Expr;
+}
+
+/** What a test is about: all work items of the block, those of a part of it, or the vector of so many lanes that begins at threadIdx. */
+export type Scope = 'block' | { readonly box: Box } | { readonly lanes: number };
 
 /** The end of threadIdx of an axis on the side that a test asks about. */
 function threadEnd(t: ThreadTerm, kind: EndTest['kind'], scope: Scope): Expr {
-  const span = scope === 'block' ? t.extent - 1 : t.axis === 0 ? scope.lanes - 1 : 0;
   const upper = (kind === 'below') === (numberOf(t.factor) ?? 1) > 0;
+  if (scope !== 'block' && 'box' in scope) return upper ? scope.box[t.axis].last : scope.box[t.axis].first;
+  const span = scope === 'block' ? t.extent - 1 : t.axis === 0 ? scope.lanes - 1 : 0;
   const past = i32(upper ? span : 0);
   return scope === 'block' ? past : foldExpr(add(special(THREAD[t.axis]), past));
 }
@@ -282,7 +290,8 @@ export class Tests {
    */
   conditions(scope: Scope): readonly Expr[] {
     return this.list.map((t, k) => {
-      const first = scope === 'block' ? undefined : this.list.slice(0, k).find((other) => isParallel(other, t));
+      const first =
+        scope === 'block' || 'box' in scope ? undefined : this.list.slice(0, k).find((other) => isParallel(other, t));
       return first === undefined ? asCondition(t, scope) : isNearer(first as EndTest, t as EndTest);
     });
   }

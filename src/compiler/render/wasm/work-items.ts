@@ -12,6 +12,7 @@ import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
+import { emitBoxRows, findBoxRows } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
 import { scalar } from './expr.ts';
@@ -192,8 +193,18 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const down = someStmt(node.body, (s) => s.op === 'store' && g.downwards.has(s.mem.array));
   const asks = !down && g.variant.quick !== true && !inWholeStretches(g, node);
   const interior = asks ? findInterior(g, node.body) : undefined;
-  if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
-  else if (interior === undefined) rows(node, stridedOf(node));
+  const strided = down ? undefined : stridedOf(node);
+  const boxes = asks && strided === undefined ? findBoxRows(g, node, mergeGuards(node.body), alone) : undefined;
+  if (boxes !== undefined) {
+    emitBoxRows(g, boxes, start, () => {
+      if (!boxes.chooses || interior === undefined) withRare(g, () => rows(node, undefined));
+      else {
+        const peeled = peel(g, node);
+        eachRow(g, () => edgeRow(g, node, peeled, interior, (otherwise) => otherwise(), start, end));
+      }
+    });
+  } else if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
+  else if (interior === undefined) rows(node, strided);
   else {
     const inside = { ...node, body: interior.body };
     watchUniforms(g, inside.body);
