@@ -66,9 +66,7 @@ const MOST_BLOCKS = 16;
  * else, and leaves nothing but memory behind.
  */
 export function findBoxRows(g: Gen, node: WorkItemLoop, list: readonly Stmt[], alone: boolean): BoxRows | undefined {
-  const [, height, depth] = g.variant.block;
-  if (height * depth === 1 || g.lanes === 1 || g.warps || g.variant.memory64 || node.reduce !== undefined)
-    return undefined;
+  if (g.lanes === 1 || g.warps || g.variant.memory64 || node.reduce !== undefined) return undefined;
   const last = list.at(-1);
   const own = last?.op === 'if' ? last.then : [];
   const isPlain = (s: Stmt): s is Plain => s.op === 'assign' || s.op === 'store';
@@ -83,7 +81,7 @@ export function findBoxRows(g: Gen, node: WorkItemLoop, list: readonly Stmt[], a
   const kept = new Set(g.blockVars.map((v) => v.id));
   const { entry } = analyseLiveness(all);
   if (new Set(ids).size < ids.length || ids.some((id) => kept.has(id) || entry.has(id))) return undefined;
-  const interior = findInterior(g, all);
+  const interior = findInterior(g, all, goesOn ? MOST_BLOCKS : 1);
   const chooses = interior?.chooses === true;
   // Where some items do something else, there are blocks that have none of them.
   if (chooses && alone) return findBoxRows(g, node, list, false);

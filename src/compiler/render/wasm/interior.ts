@@ -60,10 +60,10 @@ const FAR_OUT = 32;
 /** Larger index expressions are not repeated at each use. */
 const LARGEST = 40;
 
-/** The region as interior blocks run it; undefined where that is no different, or not worth it. */
-export function findInterior(g: Facts, body: readonly Stmt[]): Interior | undefined {
+/** The region as interior blocks run it; undefined where that is no different, or not worth it: a test is for `blocks` of them. */
+export function findInterior(g: Facts, body: readonly Stmt[], blocks = 1): Interior | undefined {
   const [width, height, depth] = g.variant.block;
-  if (g.lanes === 1 || width * height * depth < WORTH_TESTING * g.lanes) return undefined;
+  if (g.lanes === 1 || width * height * depth * blocks < WORTH_TESTING * g.lanes) return undefined;
   const walk = new Specialiser(g, body);
   const inside = walk.list(body);
   const { tests } = walk;

@@ -35,7 +35,8 @@ export function lanesFor(kernel: Kernel, variant: WasmVariant): Lanes {
   if (warp !== undefined) return warp;
   const usual = usualLanes(kernel, variant);
   const lanes = usual === 8 || usual === 16 ? withinTiles(kernel, variant, usual) : usual;
-  return lanes === usual ? (alongColumns(kernel, variant, usual) ?? usual) : lanes;
+  if (lanes !== usual || !someStmt(kernel.body, (s) => s.op === 'loop')) return lanes;
+  return alongColumns(kernel, variant, usual) ?? usual;
 }
 
 /** Bytes that caches hold in one piece, and that vectors are to take of it at a time. */

@@ -10,7 +10,7 @@ import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
+import { defined, someExpr, someStmt, specialsIn } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { emitBoxRows, findBoxRows } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
@@ -194,7 +194,8 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const asks = !down && g.variant.quick !== true && !inWholeStretches(g, node);
   const interior = asks ? findInterior(g, node.body) : undefined;
   const strided = down ? undefined : stridedOf(node);
-  const boxes = asks && strided === undefined ? findBoxRows(g, node, mergeGuards(node.body), alone) : undefined;
+  const boxes =
+    asks && strided === undefined && inGrid(g, node) ? findBoxRows(g, node, mergeGuards(node.body), alone) : undefined;
   if (boxes !== undefined) {
     emitBoxRows(g, boxes, start, () => {
       if (!boxes.chooses || interior === undefined) withRare(g, () => rows(node, undefined));
@@ -229,6 +230,12 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     finishReduction(g, node.reduce, total, regions.storage.get(node.reduce.result.id)?.kind === 'slot');
     f.release('i32', total);
   }
+}
+
+/** Whether threads have a place in more than one dimension. */
+function inGrid({ variant }: Gen, { body }: WorkItemLoop): boolean {
+  const [, height, depth] = variant.block;
+  return height * depth > 1 || specialsIn(body).has('blockIdx.y');
 }
 
 /** Variables of this region alone that may be read before they are assigned: zero for every item. */
