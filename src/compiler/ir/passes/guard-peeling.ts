@@ -6,7 +6,7 @@
  * renderer decides what to make of it.
  */
 import { add, and, binary, bool, cast, compare, constant, i32, select, sub } from '../builder.ts';
-import { canFail, conjuncts, MIRRORED, OPPOSITE, size } from '../measures.ts';
+import { canFail, conjuncts, MIRRORED, mayFail, OPPOSITE, size } from '../measures.ts';
 import type { CompareOp, Expr, Stmt } from '../ops.ts';
 import { foldExpr } from './fold.ts';
 import type { Uniformity } from './uniformity.ts';
@@ -197,4 +197,14 @@ function min(a: Expr, b: Expr): Expr {
 
 function max(a: Expr, b: Expr): Expr {
   return binary('max', a, b);
+}
+
+/** `if (a) { if (b) body }` at the end as `if (a && b) body`, where b may be evaluated although a is false. */
+export function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
+  const last = list.at(-1);
+  if (last?.op !== 'if' || last.else.length > 0 || last.then.length !== 1) return list;
+  const [inner] = mergeGuards(last.then);
+  if (inner?.op !== 'if' || inner.else.length > 0 || mayFail(inner.cond)) return list;
+  const cond: Expr = { op: 'binary', type: 'bool', fn: 'and', a: last.cond, b: inner.cond };
+  return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
 }

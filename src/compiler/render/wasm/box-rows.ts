@@ -15,7 +15,7 @@ import type { ArraySym, Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { type PeeledBox, peelBox } from '../../ir/passes/box-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
-import { defined, exprParts, mapExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, exprParts, mapExpr, specialsIn, stmtExprs } from '../../ir/passes/walk.ts';
 import { distanceOf, pushPlace } from './address.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { cannotFail } from './checks.ts';
@@ -57,6 +57,12 @@ const MOST_POINTERS = 16;
 const LARGEST = 60;
 
 type Plain = Stmt & { readonly op: 'assign' | 'store' };
+
+/** Whether threads have a place in more than one dimension: rows are short, and there are many. */
+export function mayBeBoxes({ variant }: Gen, { body }: WorkItemLoop): boolean {
+  const [, height, depth] = variant.block;
+  return height * depth > 1 || specialsIn(body).has('blockIdx.y');
+}
 
 /** Blocks that are one box at most: as many as one call is for. */
 const MOST_BLOCKS = 16;

@@ -11,6 +11,7 @@ import { elementBits, type LaneBits } from '../../ir/passes/lane-widths.ts';
 import { pushAddress, type Where, withAddresses } from './address.ts';
 import { rowAside } from './aside.ts';
 import type { Local } from './assembler.ts';
+import { storeBlended } from './blended-stores.ts';
 import { lanesPart, part, scalar } from './expr.ts';
 import { type Gen, type Kept, maskParts, shapeOf, wasmType } from './gen.ts';
 import { floatToHalfVector, halfToFloatVector } from './half.ts';
@@ -398,17 +399,7 @@ function storeConsecutive(g: Gen, mem: MemRef, address: () => void, offset: numb
     return;
   }
   const size = ELEM_SIZE[mem.elem];
-  const blended = (): void => {
-    for (const [p, local] of parts.entries()) {
-      address();
-      f.get(local);
-      address();
-      f.memory('v128.load', log2(size), offset + 16 * p);
-      maskPart(g, size === 8, p);
-      f.op('v128.bitselect');
-      f.memory('v128.store', log2(size), offset + 16 * p);
-    }
-  };
+  const blended = (): void => storeBlended(g, size, address, offset, parts);
   // Nobody else sees this memory while the block runs: write back what inactive lanes hold.
   if (size >= 4 && mem.array.space !== 'global') {
     blended();
@@ -482,13 +473,6 @@ function storeRow(
   };
   withMask(g, null, () => scatter(g, elem, lane, 0, parts));
   f.release('v128', ...row);
-}
-
-/** Pushes the mask of part `p`, whose lanes may be wide. */
-function maskPart(g: Gen, wide: boolean, p: number): void {
-  const { f, mask } = g;
-  f.get(mask?.parts[wide ? p >> 1 : p] ?? 0);
-  if (wide) f.op(p & 1 ? 'i64x2.extend_high_i32x4_s' : 'i64x2.extend_low_i32x4_s');
 }
 
 export function consecutiveStore(

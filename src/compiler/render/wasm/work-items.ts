@@ -4,15 +4,15 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be peeled into bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
-import { codeSize, conjuncts, mayFail } from '../../ir/measures.ts';
+import { codeSize, conjuncts } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
-import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
+import { mergeGuards, type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, someExpr, someStmt, specialsIn } from '../../ir/passes/walk.ts';
+import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
-import { emitBoxRows, findBoxRows } from './box-rows.ts';
+import { emitBoxRows, findBoxRows, mayBeBoxes } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
 import { scalar } from './expr.ts';
@@ -195,14 +195,14 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const interior = asks ? findInterior(g, node.body) : undefined;
   const strided = down ? undefined : stridedOf(node);
   const boxes =
-    asks && strided === undefined && inGrid(g, node) ? findBoxRows(g, node, mergeGuards(node.body), alone) : undefined;
+    asks && strided === undefined && mayBeBoxes(g, node)
+      ? findBoxRows(g, node, mergeGuards(node.body), alone)
+      : undefined;
   if (boxes !== undefined) {
     emitBoxRows(g, boxes, start, () => {
-      if (!boxes.chooses || interior === undefined) withRare(g, () => rows(node, undefined));
-      else {
-        const peeled = peel(g, node);
-        eachRow(g, () => edgeRow(g, node, peeled, interior, (otherwise) => otherwise(), start, end));
-      }
+      const own = boxes.chooses ? interior : undefined;
+      if (own === undefined) withRare(g, () => rows(node, undefined));
+      else eachRow(g, () => edgeRow(g, node, peel(g, node), own, (otherwise) => otherwise(), start, end));
     });
   } else if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
   else if (interior === undefined) rows(node, strided);
@@ -230,12 +230,6 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     finishReduction(g, node.reduce, total, regions.storage.get(node.reduce.result.id)?.kind === 'slot');
     f.release('i32', total);
   }
-}
-
-/** Whether threads have a place in more than one dimension. */
-function inGrid({ variant }: Gen, { body }: WorkItemLoop): boolean {
-  const [, height, depth] = variant.block;
-  return height * depth > 1 || specialsIn(body).has('blockIdx.y');
 }
 
 /** Variables of this region alone that may be read before they are assigned: zero for every item. */
@@ -378,16 +372,6 @@ function peel(g: Gen, node: WorkItemLoop): PeeledGuard | undefined {
   if (g.warps && !aligned) return undefined;
   const kept = new Set([...node.saves, ...g.blockVars].map((v) => v.id));
   return peeled.decls.some((s) => kept.has(defined(s) ?? -1)) ? undefined : peeled;
-}
-
-/** `if (a) { if (b) body }` at the end as `if (a && b) body`, where b may be evaluated although a is false. */
-function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
-  const last = list.at(-1);
-  if (last?.op !== 'if' || last.else.length > 0 || last.then.length !== 1) return list;
-  const [inner] = mergeGuards(last.then);
-  if (inner?.op !== 'if' || inner.else.length > 0 || mayFail(inner.cond)) return list;
-  const cond: Expr = { op: 'binary', type: 'bool', fn: 'and', a: last.cond, b: inner.cond };
-  return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
 }
 
 function peeledRow(
