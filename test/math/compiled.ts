@@ -1,5 +1,5 @@
 /**
- * The math table's functions as the CPU device runs them: compiled by its pipeline, on columns of f32 in a memory of their own.
+ * The math table's functions as the CPU device runs them: compiled by its pipeline, on columns of f32 or f64 in a memory of their own.
  */
 import type { MathFn } from '../../src/compiler/ir/ops.ts';
 import { HOST_MATH } from '../../src/compiler/math/host.ts';
@@ -12,37 +12,40 @@ const PAGE = 65536;
 /** Threads of a block. */
 const BLOCK = 256;
 
+type Column = Float32Array | Float64Array;
+
 export interface CompiledFunction {
   /** The result and the arguments (`b` is `a` where there is only one). */
-  readonly y: Float32Array;
-  readonly a: Float32Array;
-  readonly b: Float32Array;
+  readonly y: Column;
+  readonly a: Column;
+  readonly b: Column;
   /** Computes all of `y`. */
   run(): void;
 }
 
 /** `size`: elements of a column, a multiple of 16384. */
-export function compileFunction(fn: MathFn, lanes: 1 | 4, size: number): CompiledFunction {
+export function compileFunction(fn: MathFn, lanes: 1 | 4, size: number, type: 'f32' | 'f64' = 'f32'): CompiledFunction {
   const columns = arity(fn) + 1;
+  const View = type === 'f64' ? Float64Array : Float32Array;
   const variant = { block: [BLOCK, 1, 1] as const, lanes, concurrent: false, memory64: false };
-  const module = wasmPipeline.compile(wasmPipeline.prepare(mapKernel(fn)), variant);
+  const module = wasmPipeline.compile(wasmPipeline.prepare(mapKernel(fn, { type })), variant);
   if (module.lanes !== lanes) throw new Error(`${fn} was compiled for ${module.lanes} lanes instead of ${lanes}`);
   // The launch record, scratch, the columns.
   const data = PAGE + Math.ceil(module.scratchBytes / PAGE) * PAGE;
-  const pages = (data + columns * size * 4) / PAGE;
+  const pages = (data + columns * size * View.BYTES_PER_ELEMENT) / PAGE;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const record = new Uint32Array(memory.buffer, 0, 2 * (RECORD_PARAMS_SLOT + columns));
   record.set([size / BLOCK, 1, 1]);
-  const views: Float32Array[] = [];
+  const views: Column[] = [];
   for (let k = 0; k < columns; k++) {
-    const address = data + k * size * 4;
+    const address = data + k * size * View.BYTES_PER_ELEMENT;
     record[2 * (RECORD_PARAMS_SLOT + k)] = address;
-    views.push(new Float32Array(memory.buffer, address, size));
+    views.push(new View(memory.buffer, address, size));
   }
   const code = new WebAssembly.Module(module.bytes);
   const instance = new WebAssembly.Instance(code, { env: { memory, print: () => undefined }, math: HOST_MATH });
   const { run } = instance.exports as unknown as WasmExports;
-  const [y = new Float32Array(), a = y, b = a] = views;
+  const [y = new View(), a = y, b = a] = views;
   return {
     y,
     a,

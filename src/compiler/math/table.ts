@@ -54,11 +54,6 @@ export const MATH_F32: Readonly<Record<MathFn, MathBody>> = {
   lgamma: unary((x) => lgamma(x)),
 };
 
-/** Bodies for f64 arguments, for devices that cannot call the host's functions. */
-export const MATH_F64: Readonly<Partial<Record<MathFn, MathBody>>> = {
-  rsqrt: unary(rsqrt),
-};
-
 /** A body of one argument. */
 export function unary(body: (x: Expr) => Expr): MathBody {
   return (...args) => body(argument(args, 0));

@@ -1,11 +1,11 @@
 /**
  * Replaces calls of approximated functions (exp, sin, pow …) by the bodies of the math table, as processors take them, which have neither a fused multiply-add nor approximations.
  *
- * What the f32 table expands to has f32, i32, u32 and bool operations only, and `if`s for rare arguments. f64 calls stay, for
- * devices that import the host's functions, or are expanded as far as there are bodies.
+ * What the f32 table expands to has f32, i32, u32 and bool operations only, and `if`s for rare arguments. f64 calls stay where there is no
+ * body, and for arguments that a body is not good for: devices import the host's functions.
  */
-import { NotSupportedError } from '../../../errors.ts';
-import { MATH_F32, MATH_F64, type MathBody, type PairBody } from '../../math/table.ts';
+import { MATH_F64, SINCOS_F64 } from '../../math/f64/table.ts';
+import { MATH_F32, type MathBody, type PairBody } from '../../math/table.ts';
 import { sincos } from '../../math/trig.ts';
 import type { Expr, Kernel } from '../ops.ts';
 import { expandOperations } from './expand.ts';
@@ -16,23 +16,21 @@ export interface PlainMathOptions {
   readonly target?: 'cpu' | undefined;
   /** Whether f32 calls are expanded. */
   readonly f32: boolean;
-  /** `import`: f64 calls stay. `inline`: they are expanded, which throws NotSupportedError for all but `rsqrt` so far. */
-  readonly f64: 'import' | 'inline';
+  /** `import`: f64 calls stay. `vectors`: those are expanded that have a body, whose rare arguments are calls still. */
+  readonly f64: 'import' | 'vectors';
 }
 
 /** A call of a function. */
 export type Call = Expr & { readonly op: 'call' };
 
 /** The same kernel with calls expanded; the kernel itself when it has none. */
-export function expandPlainMath(kernel: Kernel, options: PlainMathOptions = { f32: true, f64: 'import' }): Kernel {
+export function expandPlainMath(kernel: Kernel, options: PlainMathOptions = { f32: true, f64: 'vectors' }): Kernel {
   const body = (e: Call): MathBody | undefined => {
     if (e.type === 'f32') return options.f32 ? MATH_F32[e.fn] : undefined;
-    if (options.f64 === 'import') return undefined;
-    const found = MATH_F64[e.fn];
-    if (!found) throw new NotSupportedError('E_MATH_F64', `${e.fn} of f64 is not available on this device; use f32(x)`);
-    return found;
+    return options.f64 === 'vectors' ? MATH_F64[e.fn] : undefined;
   };
-  return expandCalls(kernel, body, (type) => (type === 'f32' && options.f32 ? sincos : undefined));
+  const pair = { f32: options.f32 ? sincos : undefined, f64: options.f64 === 'vectors' ? SINCOS_F64 : undefined };
+  return expandCalls(kernel, body, (type) => pair[type]);
 }
 
 /** The same kernel with calls replaced that have bodies; `pairOf`: those of sine and cosine of the same angle. */
