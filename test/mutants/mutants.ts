@@ -27,6 +27,7 @@ import { PASSES } from './passes.ts';
 import { QUOTIENTS } from './quotients.ts';
 import { ROUND_COUNTERS } from './round-counters.ts';
 import type { Row } from './row.ts';
+import { ROW_FOURS } from './row-fours.ts';
 import { ROW_SUMS } from './row-sums.ts';
 import { SHORT_ROWS } from './short-rows.ts';
 import { SIMULATOR } from './simulator.ts';
@@ -65,6 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', PASSES),
   ...under('compiler/', WASM),
   ...under('compiler/render/wasm/', INTERIOR),
+  ...under('compiler/render/wasm/', ROW_FOURS),
   ...under('compiler/render/wasm/', ROW_SUMS),
   ...under('compiler/render/wasm/', LADDERS),
   ...under('compiler/render/wasm/', COUNTERS),

@@ -402,7 +402,7 @@ export class Thread {
       case 'var':
         return this.vars.get(e.var.id) ?? zero(e.type);
       case 'param':
-        return this.run.args[e.param] ?? zero(e.type);
+        return e.type === 'u64' ? BigInt(this.run.args[e.param] ?? 0n) : (this.run.args[e.param] ?? zero(e.type));
       case 'special':
         return this.specials[e.name];
       case 'unary': {

@@ -20,7 +20,10 @@ export function exprFault(e: Expr, kernel: Kernel): string | undefined {
     case 'param': {
       const p = kernel.params[e.param];
       if (!p) return `there is no parameter ${e.param}`;
-      return p.type === e.type ? undefined : `parameter ${p.name} is ${p.type}, read as ${e.type}`;
+      // An address is a number too.
+      return p.type === e.type || (p.type === 'ptr' && e.type === 'u64')
+        ? undefined
+        : `parameter ${p.name} is ${p.type}, read as ${e.type}`;
     }
     case 'special':
       return e.type === (e.name === 'sharedBytes' ? 'u32' : 'i32') ? undefined : `${e.name} as ${e.type}`;

@@ -22,6 +22,7 @@ import { hasExchange, lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
+import { rowsInFours } from '../../compiler/render/wasm/row-fours.ts';
 import { loopsInRows } from '../../compiler/render/wasm/row-sums.ts';
 import { warpLanes } from '../../compiler/render/wasm/whole-warps.ts';
 import { NotSupportedError } from '../../errors.ts';
@@ -64,6 +65,7 @@ export const wasmPipeline: Pipeline = {
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
     const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
+    const fours: Pass = { name: 'rows in fours', run: (k) => rowsInFours(k, variant), cleanup: simplified };
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
     const last = variant.quick === true || variant.lanes === 1 ? [] : [apart];
@@ -74,6 +76,7 @@ export const wasmPipeline: Pipeline = {
       integers,
       bounds,
       unrolled,
+      fours,
       ...last,
       { name: 'replace arrays', run: replaceArrays, cleanup },
     ];

@@ -369,11 +369,14 @@ function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number
   }
   for (const param of kernel.params) {
     const offset = 8 * (RECORD_PARAMS_SLOT + param.index);
-    if (param.type === 'ptr' || !used.params.has(param.index)) continue;
-    const type = wasmType(param.type);
+    if (!used.params.has(param.index)) continue;
+    const type = param.type === 'ptr' ? 'i64' : wasmType(param.type);
     const local = f.local(type);
     f.get(at.record);
-    f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
+    if (param.type === 'ptr' && pointer === 'i32') {
+      f.memory('i32.load', 2, offset);
+      f.op('i64.extend_i32_u');
+    } else f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
     f.set(local);
     g.params.set(param.index, local);
     if (used.extents.has(param.index) && g.lanes > 1 && (param.type === 'i32' || param.type === 'i64'))
