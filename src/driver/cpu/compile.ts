@@ -68,7 +68,7 @@ export const wasmPipeline: Pipeline = {
     const fours: Pass = { name: 'rows in fours', run: (k) => rowsInFours(k, variant), cleanup: simplified };
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
-    const last = variant.quick === true || variant.lanes === 1 ? [] : [apart];
+    const last = variant.quick === true || variant.lanes === 1 ? [] : [fours, apart];
     const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
     const passes = [
       settled,
@@ -76,7 +76,6 @@ export const wasmPipeline: Pipeline = {
       integers,
       bounds,
       unrolled,
-      fours,
       ...last,
       { name: 'replace arrays', run: replaceArrays, cleanup },
     ];

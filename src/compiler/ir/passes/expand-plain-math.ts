@@ -4,7 +4,7 @@
  * What the f32 table expands to has f32, i32, u32 and bool operations only, and `if`s for rare arguments. f64 calls stay where there is no
  * body, and for arguments that a body is not good for: devices import the host's functions.
  */
-import { MATH_F64, SINCOS_F64 } from '../../math/f64/table.ts';
+import { f64Bodies } from '../../math/f64-bodies.ts';
 import { MATH_F32, type MathBody, type PairBody } from '../../math/table.ts';
 import { sincos } from '../../math/trig.ts';
 import type { Expr, Kernel } from '../ops.ts';
@@ -27,10 +27,12 @@ export type Call = Expr & { readonly op: 'call' };
 export function expandPlainMath(kernel: Kernel, options: PlainMathOptions = { f32: true, f64: 'vectors' }): Kernel {
   const body = (e: Call): MathBody | undefined => {
     if (e.type === 'f32') return options.f32 ? MATH_F32[e.fn] : undefined;
-    return options.f64 === 'vectors' ? MATH_F64[e.fn] : undefined;
+    return options.f64 === 'vectors' ? f64Bodies().MATH_F64[e.fn] : undefined;
   };
-  const pair = { f32: options.f32 ? sincos : undefined, f64: options.f64 === 'vectors' ? SINCOS_F64 : undefined };
-  return expandCalls(kernel, body, (type) => pair[type]);
+  return expandCalls(kernel, body, (type) => {
+    if (type === 'f32') return options.f32 ? sincos : undefined;
+    return options.f64 === 'vectors' ? f64Bodies().SINCOS_F64 : undefined;
+  });
 }
 
 /** The same kernel with calls replaced that have bodies; `pairOf`: those of sine and cosine of the same angle. */

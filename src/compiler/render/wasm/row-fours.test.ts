@@ -177,12 +177,12 @@ function argsOf({ a, rowLengths, rounds, rows, total, least = 0 }: Omit<Arrays, 
 
 it.each([true, false])('random rounds do what they do one by one: checks %s', (checked) => {
   let fours = 0;
-  for (let seed = 0; seed < 100; seed++) {
+  for (let seed = 0; seed < 50; seed++) {
     const r = new Random(seed * 2 + (checked ? 1 : 0));
     const kernel = randomKernel(r, checked);
     if (!hasFours(kernel)) continue;
     fours++;
-    for (let trial = 0; trial < 8; trial++) {
+    for (let trial = 0; trial < 4; trial++) {
       const rounds = r.pick([0, 1, 3, 4, 5, 7, 8, 11, 16, 21]);
       const length = rounds + 3 + r.below(6);
       // Apart; the same memory; one behind or ahead of the other by a few elements, within what is a thread's own.
@@ -199,16 +199,16 @@ it.each([true, false])('random rounds do what they do one by one: checks %s', (c
       compare(kernel, argsOf({ a: where, rowLengths, rounds, rows: 16, total: LAST + 1, least: LAST }), 1);
     }
   }
-  expect(fours).toBeGreaterThan(30);
+  expect(fours).toBeGreaterThan(12);
 });
 
 it('checks fail where they did', () => {
   let failed = 0;
-  for (let seed = 1000; seed < 1080; seed++) {
+  for (let seed = 1000; seed < 1030; seed++) {
     const r = new Random(seed);
     const kernel = randomKernel(r, true);
     if (!hasFours(kernel)) continue;
-    for (const rounds of [5, 8, 12])
+    for (const rounds of [5, 8])
       for (const short of [1, 2, 4, 5]) {
         // Rows that end before the rounds do, or fewer rows than threads.
         const length = rounds + (short < 4 ? -short : 4);
@@ -222,5 +222,5 @@ it('checks fail where they did', () => {
         if (compare(kernel, args, 1)) failed++;
       }
   }
-  expect(failed).toBeGreaterThan(100);
+  expect(failed).toBeGreaterThan(25);
 });

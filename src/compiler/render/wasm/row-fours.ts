@@ -73,10 +73,14 @@ interface Row {
   readonly alone: boolean;
 }
 
-/** The same kernel when nothing changes. */
+/** The same kernel when nothing changes. Simple kernels have no loops. */
 export function rowsInFours(kernel: Kernel, variant: WasmVariant): Kernel {
-  const { block, lanes, memory64, quick } = variant;
-  if (lanes === 1 || memory64 || quick === true || block[0] < 4) return kernel;
+  return someStmt(kernel.body, (s) => s.op === 'loop') ? changed(kernel, variant) : kernel;
+}
+
+function changed(kernel: Kernel, variant: WasmVariant): Kernel {
+  const { block, memory64 } = variant;
+  if (memory64 || block[0] < 4) return kernel;
   if (!someStmt(kernel.body, (s) => s.op === 'loop' && isAlongRow(s))) return kernel;
   if (loopsInRows(kernel, variant).size > 0) return kernel;
   const lanesOf = { block: [Math.ceil(block[0] / 8) * 8, block[1], block[2]] as const, lanes: 8 };
