@@ -46,6 +46,7 @@ import type {
   ValueType,
 } from '../../src/compiler/ir/ops.ts';
 import { exprFault } from '../../src/compiler/ir/verify-expr.ts';
+import { MATH_F64 } from '../../src/compiler/math/f64/table.ts';
 import { keyOf } from './coverage.ts';
 import { packed } from './memory.ts';
 import { type ArrayDecl, isBig, isFloat, MACHINE_TYPES, machineOf, STORED, type Ty, type Val } from './program.ts';
@@ -545,8 +546,11 @@ export function directed(): Directed[] {
 export function legalFor(renderer: string, all: readonly Directed[]): string[] {
   const keys = all.map((d) => d.key);
   if (renderer === 'simulator') return keys;
-  // Calls of f32 and intrinsics without an instruction have become other operations; of an unsigned integer there is nothing to be taken.
-  const expanded = new Set(all.filter((d) => d.ulps !== undefined && d.key.endsWith(' f32')).map((d) => d.key));
+  // Calls of f32, those of f64 that have bodies and intrinsics without an instruction have become other operations; of an unsigned integer there is nothing to
+  // be taken.
+  const bodies = new Set(Object.keys(MATH_F64).map((fn) => `${fn} f64`));
+  const isExpanded = (d: Directed): boolean => d.ulps !== undefined && (d.key.endsWith(' f32') || bodies.has(d.key));
+  const expanded = new Set(all.filter(isExpanded).map((d) => d.key));
   for (const { name, types, native } of INTRINSICS.values())
     if (native?.wasm === undefined) for (const type of types) expanded.add(`${name} ${type}`);
   // Of these the operations on their bits are left.
