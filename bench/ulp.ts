@@ -39,7 +39,8 @@ interface Outcome {
 }
 
 /** Fills the arguments of one batch; how many of them. */
-type Fill = (a: Float32Array, b: Float32Array) => number;
+type Column = Float32Array | Float64Array;
+type Fill = (a: Column, b: Column) => number;
 
 function patterns(job: Job): Fill {
   let next = job.from;

@@ -40,7 +40,9 @@ export function compileFunction(fn: MathFn, lanes: 1 | 4, size: number, type: 'f
   for (let k = 0; k < columns; k++) {
     const address = data + k * size * View.BYTES_PER_ELEMENT;
     record[2 * (RECORD_PARAMS_SLOT + k)] = address;
-    views.push(new View(memory.buffer, address, size));
+    views.push(
+      type === 'f64' ? new Float64Array(memory.buffer, address, size) : new Float32Array(memory.buffer, address, size),
+    );
   }
   const code = new WebAssembly.Module(module.bytes);
   const instance = new WebAssembly.Instance(code, { env: { memory, print: () => undefined }, math: HOST_MATH });
