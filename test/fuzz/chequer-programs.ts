@@ -1,6 +1,7 @@
 /**
  * Random updates in place of a matrix of which every so many elements are changed at a time: `if ((x + y) % 2 === colour) u[y][x] = …` of the elements
- * around. The CPU device makes lanes of every second thread, and has neighbouring blocks take turns.
+ * around; or of all of it, each element by itself. The CPU device makes lanes of every second thread, has neighbouring blocks take turns, and loads once
+ * what a row has in common.
  *
  * What is read is never what another thread writes. In some programs the matrix that is only read is too short for the threads at an end.
  */
@@ -31,7 +32,7 @@ class ChequerGenerator {
     this.#seed = seed;
     this.#block = [r.pick([32, 32, 16, 64, 40, 24, 8, 20]), r.pick([2, 4, 4, 1, 3])];
     this.#grid = r.pick([1, 2, 3, 5, 8]);
-    this.#step = r.pick([2, 2, 2, 2, 4, 8]);
+    this.#step = r.pick([2, 2, 2, 2, 4, 8, 1, 1]);
     this.#t = r.pick(['f32', 'f32', 'i32', 'u32', 'f64']);
   }
 
@@ -61,6 +62,12 @@ class ChequerGenerator {
   /** What guards an update: some of every so many threads, perhaps of a part of the matrix. */
   #when(x: Expr, y: Expr, width: number): Expr {
     const r = this.#r;
+    if (this.#step === 1)
+      return r.pick([
+        () => compare('lt', x, this.#number(width - r.below(5))),
+        () => both(compare('gt', x, word(0)), compare('gt', y, word(0))),
+        () => both(compare('lt', x, word(width)), compare('lt', y, this.#number(1 + r.below(this.#block[1])))),
+      ])();
     const place = join('add', r.chance(0.2) ? join('add', x, this.#number(this.#step * r.below(3))) : x, y);
     const rest = this.#number(r.below(this.#step + (r.chance(0.1) ? 1 : 0)));
     const part = r.chance(0.6) ? join('rem', place, word(this.#step)) : join('and', place, word(this.#step - 1));
@@ -91,7 +98,23 @@ class ChequerGenerator {
       array,
       at: { form: 'raw', index: [join('add', py, word(1 + dy)), join('add', px, word(1 + dx))] },
     });
-    const around = (): Expr =>
+    const common = (column: Expr): Expr => ({
+      t: this.#t,
+      k: 'load',
+      array: f,
+      at: { form: 'raw', index: [join('add', py, word(r.below(2))), column] },
+    });
+    // Vectors tell of the first place where a thread fails, which is to be that of the first thread: all are as far along the row.
+    const along = r.below(3) - 1;
+    const here = (): Expr =>
+      r.pick([
+        () => at(u, 0, 0),
+        () => at(f, along, r.below(3) - 1),
+        () => common(word(r.below(columns / 2))),
+        () => common(special('blockIdx.x')),
+      ])();
+    const around = (): Expr => (this.#step === 1 ? here() : beside());
+    const beside = (): Expr =>
       r.pick([
         () => at(u, 0, 0),
         () => at(u, 1, 0),

@@ -29,7 +29,7 @@ import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { loopsInRows, rowSums } from './row-sums.ts';
-import { runBody } from './run.ts';
+import { blocksTogether, runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
 import { keepOutside } from './slots.ts';
@@ -120,7 +120,11 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
   /** Declares `run`, which calls a function that runs a few blocks; this writes the latter. */
   const runOf = (copies: Gen['own']): number => {
     const { index, builder } = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer, 'i32'], ['i32']);
-    const run = module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(index));
+    const run = module.written(
+      ['i32', 'i32', pointer, pointer],
+      ['i32'],
+      runBody(index, blocksTogether(kernel, variant)),
+    );
     const g = genOf(common, builder, copies, neighbours !== undefined);
     writeGroup(g, regions, used, constants.offsets, neighbours);
     return run;

@@ -33,9 +33,14 @@ interface RowSteady {
   readonly body: readonly Stmt[];
 }
 
-/** Writes a row: what its items have in common, and `rest` with what is left of the body. */
-export function withSteady(g: Gen, node: WorkItemLoop, rest: (body: readonly Stmt[]) => void): void {
-  const steady = steadyInRow(g, node);
+/** Writes a row: what its items have in common, and `rest` with what is left of the body; `ofBlocks`: a row of several blocks, from the first one on. */
+export function withSteady(
+  g: Gen,
+  node: WorkItemLoop,
+  rest: (body: readonly Stmt[]) => void,
+  { ofBlocks = false }: { readonly ofBlocks?: boolean } = {},
+): void {
+  const steady = steadyInRow(g, node, ofBlocks);
   if (steady === undefined) {
     rest(node.body);
     return;
@@ -53,7 +58,7 @@ export function withSteady(g: Gen, node: WorkItemLoop, rest: (body: readonly Stm
 }
 
 /** Undefined where a row has nothing in common that is worth it: what is only computed is as quickly computed again. */
-function steadyInRow(g: Gen, node: WorkItemLoop): RowSteady | undefined {
+function steadyInRow(g: Gen, node: WorkItemLoop, ofBlocks: boolean): RowSteady | undefined {
   if (!someStmt(node.body, (s) => stmtExprs(s).some(hasLoad))) return undefined;
   const kept = new Set([...node.loads, ...node.saves].map((v) => v.id));
   const once = assignedOnce(node.body);
@@ -63,7 +68,7 @@ function steadyInRow(g: Gen, node: WorkItemLoop): RowSteady | undefined {
   const isSteady = (e: Expr): boolean => {
     switch (e.op) {
       case 'special':
-        return e.name !== 'threadIdx.x' && e.name !== 'laneId';
+        return e.name !== 'threadIdx.x' && e.name !== 'laneId' && !(ofBlocks && e.name === 'blockIdx.x');
       case 'var':
         return known.has(e.var.id);
       case 'load':

@@ -3,10 +3,10 @@
  */
 import { describe, expect, it } from 'vitest';
 import * as ir from '../../ir/builder.ts';
-import type { Kernel } from '../../ir/ops.ts';
+import type { Kernel, Stmt } from '../../ir/ops.ts';
 import { ModuleBuilder } from './assembler.ts';
 import { check } from './launch.testing.ts';
-import { runBody } from './run.ts';
+import { blocksTogether, runBody } from './run.ts';
 
 interface Engine {
   readonly Memory: new (limits: object) => { readonly buffer: SharedArrayBuffer };
@@ -19,7 +19,7 @@ interface Engine {
 const { WebAssembly } = globalThis as unknown as { WebAssembly: Engine };
 
 /** The calls of `group` for blocks of a grid, as [x, end of x, y, z, end of y]. */
-function calls(grid: readonly [number, number], first: number, end: number): number[][] {
+function calls(grid: readonly [number, number], first: number, end: number, together = 16): number[][] {
   const module = new ModuleBuilder({ memory64: false });
   const group = module.function(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32']);
   const f = group.builder;
@@ -38,7 +38,7 @@ function calls(grid: readonly [number, number], first: number, end: number): num
   f.op('i32.add');
   f.memory('i32.store', 2, 0);
   f.i32(0);
-  module.export('run', module.written(['i32', 'i32', 'i32', 'i32'], ['i32'], runBody(group.index)));
+  module.export('run', module.written(['i32', 'i32', 'i32', 'i32'], ['i32'], runBody(group.index, together)));
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
   const words = new Int32Array(memory.buffer);
   const record = 32;
@@ -58,6 +58,36 @@ describe('calls of `group`', () => {
       [37, 53, 0, 0, 1],
       [53, 60, 0, 0, 1],
     ]);
+  });
+
+  it('are for more of them where these are soon done', () => {
+    expect(calls([300, 1], 0, 200, 64).map(([x, end]) => [x, end])).toEqual([
+      [0, 1],
+      [1, 5],
+      [5, 21],
+      [21, 85],
+      [85, 149],
+      [149, 200],
+    ]);
+    const b = new ir.KernelBuilder('k');
+    const y = b.global('i32', 'y');
+    const one = ir.store(ir.at(y, ir.special('threadIdx.x')), ir.i32(1));
+    const together = (list: readonly Stmt[], block: readonly [number, number, number]): number =>
+      blocksTogether(b.build(list), { block });
+    expect(together([one], [256, 1, 1])).toBe(64);
+    expect(
+      together(
+        Array.from({ length: 200 }, () => one),
+        [256, 1, 1],
+      ),
+    ).toBe(16);
+    expect(
+      together(
+        Array.from({ length: 200 }, () => one),
+        [32, 1, 1],
+      ),
+    ).toBe(64);
+    expect(together([ir.loop(b.label(), [one], [])], [32, 1, 1])).toBe(16);
   });
 
   it('are for whole rows where these are short, up to the end of a plane', () => {

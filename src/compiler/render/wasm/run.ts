@@ -1,34 +1,53 @@
 /**
  * The exported function `run` of a module: goes over a range of blocks and has `group` run a few of them at a time.
  *
- * It knows nothing of the kernel. Where a kernel fails, it turns the place of the block that `group` left in the fault record
+ * It knows nothing of the kernel but how soon its blocks are done. Where a kernel fails, it turns the place of the block that `group` left in the fault record
  * into the block's number.
  */
+import { work } from '../../ir/measures.ts';
+import type { Kernel } from '../../ir/ops.ts';
+import { someStmt } from '../../ir/passes/walk.ts';
 import { FunctionBuilder } from './assembler.ts';
+import type { WasmVariant } from './module.ts';
 
 /**
  * Blocks in one call of `group`, which need the parameters and their limits but once: some of a row, or several whole rows where these are short. The
- * first calls of a launch get fewer: they may run the code that the engine makes in a hurry.
+ * first calls of a launch get fewer: they may run the code that the engine makes in a hurry, and goes on with to the end of the call.
  */
 const BLOCKS_TOGETHER = 16;
+/** The same of blocks that are soon done: as many as a row of 2048 has where they are narrow. */
+const QUICK_TOGETHER = 64;
+/** What one of these does, all its threads together: nodes that are evaluated. */
+const QUICK = 2 ** 16;
 /** How many times as many the next call gets. */
 const GROWTH = 4;
 
-/** The code of `run` by the index of `group`, which is all that it depends on. */
-const RUN_BODIES = new Map<number, Uint8Array>();
+/** How many blocks of a kernel are in one call. */
+export function blocksTogether(
+  { body }: Kernel,
+  { block: [width, height, depth] }: Pick<WasmVariant, 'block'>,
+): number {
+  const quick = !someStmt(body, (s) => s.op === 'loop') && work(body).nodes * width * height * depth < QUICK;
+  return quick ? QUICK_TOGETHER : BLOCKS_TOGETHER;
+}
 
-export function runBody(group: number): Uint8Array {
-  const known = RUN_BODIES.get(group);
+/** The code of `run` by the index of `group` and the number of blocks in its calls, which is all that it depends on. */
+const RUN_BODIES = new Map<number, Map<number, Uint8Array>>();
+
+export function runBody(group: number, together: number): Uint8Array {
+  const ofGroup = RUN_BODIES.get(group) ?? new Map<number, Uint8Array>();
+  RUN_BODIES.set(group, ofGroup);
+  const known = ofGroup.get(together);
   if (known !== undefined) return known;
   const f = new FunctionBuilder(['i32', 'i32', 'i32', 'i32']);
-  writeRun(f, group);
+  writeRun(f, group, together);
   const body = f.body().finish();
-  RUN_BODIES.set(group, body);
+  ofGroup.set(together, body);
   return body;
 }
 
 /** Parameters: first block, end block, record, scratch. */
-function writeRun(f: FunctionBuilder, group: number): void {
+function writeRun(f: FunctionBuilder, group: number, together: number): void {
   const [block, end, record, scratch] = [0, 1, 2, 3];
   const locals = Array.from({ length: 9 }, () => f.local('i32'));
   const [gx, gy, x, y, z, result, count, most, rows] = locals as [
@@ -155,7 +174,7 @@ function writeRun(f: FunctionBuilder, group: number): void {
       ),
   );
   f.get(most);
-  f.i32(BLOCKS_TOGETHER);
+  f.i32(together);
   f.op('i32.lt_u');
   f.if();
   f.get(most);

@@ -5,9 +5,11 @@
  * processors wait for such stores. Rows of sixteen blocks are far enough apart, and memory is walked in longer stretches. Blocks are as independent of
  * each other as the language says; only where nothing can fail do they take turns, so that the first fault is that of the first block.
  */
+import { conjuncts } from '../../ir/measures.ts';
 import type { Expr } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
+import { someExpr } from '../../ir/passes/walk.ts';
 import { cannotFail } from './checks.ts';
 import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
@@ -48,7 +50,7 @@ export function emitTurns(g: Gen, holds: Expr | undefined, rows: (row: (write: (
     f.tee(end);
     f.get(at.endX);
     f.op('i32.lt_u');
-    scalar(g, holds);
+    pushHolds(g, holds);
     f.op('i32.and');
     f.brIf(more);
     f.end();
@@ -70,3 +72,16 @@ export function emitTurns(g: Gen, holds: Expr | undefined, rows: (row: (write: (
   f.set(x);
   f.release('i32', first, end);
 }
+
+/** Pushes whether something holds for the block behind one for which it holds. */
+export function pushHolds(g: Gen, holds: Expr | undefined): void {
+  const others = holds === undefined ? [] : conjuncts(holds).filter(isOfBlock);
+  g.f.i32(1);
+  for (const e of others) {
+    scalar(g, e);
+    g.f.op('i32.and');
+  }
+}
+
+const isOfBlock = (e: Expr): boolean =>
+  someExpr(e, (x) => x.op === 'var' || (x.op === 'special' && x.name === 'blockIdx.x'));

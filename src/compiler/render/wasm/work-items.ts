@@ -4,13 +4,13 @@
  * A row of work items is run in vectors of consecutive threadIdx.x. Where the guard of a region can be peeled into bounds,
  * only the items within them are run. What is left of a row after its full vectors is run once more under a mask.
  */
-import { codeSize, conjuncts } from '../../ir/measures.ts';
+import { codeSize } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { mergeGuards, type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
-import { defined, someExpr, someStmt } from '../../ir/passes/walk.ts';
+import { defined, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget, Local } from './assembler.ts';
 import { emitBoxRows, findBoxRows, mayBeBoxes } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
@@ -39,7 +39,7 @@ import { emitList } from './statements.ts';
 import { emitStretches, throughBlocks } from './stretch-rows.ts';
 import { findStretches, type Stretches } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
-import { emitTurns, mayTakeTurns } from './turns.ts';
+import { emitTurns, mayTakeTurns, pushHolds } from './turns.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -183,6 +183,10 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     if (pairs !== undefined) eachRow(g, () => emitPairs(g, pairs, own.body, { begin: () => setItem(g), start }));
     else if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, own, peeled, { alone, holds }, start, end));
+    else if (mayTakeTurns(g, regions, own))
+      emitTurns(g, holds, (each) =>
+        eachRow(g, () => steadyInTurns(g, own, (rest) => each(() => emitRow(g, rest, start, end)))),
+      );
     else eachRow(g, () => emitRow(g, own, start, end, { alone, holds }));
   };
   const alone =
@@ -315,6 +319,14 @@ function emitRow(
   f.set(x);
   setItem(g);
   withSteady(g, node, vectors);
+}
+
+/** What a row of several blocks has in common, and `each` with what is left of it. */
+function steadyInTurns(g: Gen, node: WorkItemLoop, each: (rest: WorkItemLoop) => void): void {
+  g.f.i32(0);
+  g.f.set(g.at.thread[0]);
+  setItem(g);
+  withSteady(g, node, (body) => each({ ...node, body }), { ofBlocks: true });
 }
 
 /**
@@ -585,16 +597,3 @@ function inStretches(
   if (isLike !== false && stretches.goesOn) throughBlocks(g, last, isLike, run);
   else run();
 }
-
-/** Pushes whether something holds for the block behind one for which it holds. */
-function pushHolds(g: Gen, holds: Expr | undefined): void {
-  const others = holds === undefined ? [] : conjuncts(holds).filter(isOfBlock);
-  g.f.i32(1);
-  for (const e of others) {
-    scalar(g, e);
-    g.f.op('i32.and');
-  }
-}
-
-const isOfBlock = (e: Expr): boolean =>
-  someExpr(e, (x) => x.op === 'var' || (x.op === 'special' && x.name === 'blockIdx.x'));
