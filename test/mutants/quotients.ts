@@ -26,9 +26,11 @@ const STRETCHES: readonly Row[] = [
     "    f.op('drop');",
     'quotients of negative numbers are carried on',
   ],
-  ['    add(localOf(g, quotient), () => f.i32(1));\n', '', 'all of a row has the quotient that it began with'],
+  ['      add(localOf(g, quotient), () => f.i32(1));\n', '', 'all of a row has the quotient that it began with'],
   ['kept.slice(s.checks.length)', 'kept.slice(0, 0)', 'rows of memory go on without an end'],
-  ["  f.op('i32.lt_s');\n  f.brIf(crossed);", "  f.op('i32.lt_s', 'drop');", 'vectors of two quotients have one'],
+  ["    f.op('i32.lt_s');\n    f.brIf(crossed);", "    f.op('i32.lt_s', 'drop');", 'vectors of two quotients have one'],
+  ['f.i32(LARGEST);', 'f.i32(-1);', 'where a quotient ends may wrap'],
+  ["    f.op('i32.eqz');\n    f.brIf(done);\n", "    f.op('drop');\n", 'a vector between stretches is never the last'],
   [
     "f.op('i32.add', 'i32.eqz', 'i32.and', 'i32.or');",
     "f.op('i32.add', 'drop', 'i32.or');",
@@ -49,7 +51,30 @@ const STRETCHES: readonly Row[] = [
   ['src/compiler/render/wasm/stretches.test.ts'],
 ]);
 
+const LONG: readonly Row[] = [
+  [
+    'isOfNumber(g, long.bounded) ? long : undefined',
+    'long ? long : undefined',
+    'all blocks have the guard of the first',
+  ],
+  ['known.some(isOfBlock) ? undefined : ', '', 'blocks that are left out are not asked for'],
+  ['less(x);\n  f.set(x);', '', 'threads are counted on from block to block'],
+  [
+    "    f.get(all, rest);\n    f.op('i32.lt_s', 'select');",
+    "    f.op('drop', 'drop');\n    f.get(all);",
+    'rows go on behind the blocks of a call',
+  ],
+  ['    scalar(g, long.exact);\n', '    f.i32(1);\n', 'numbers that wrap are within the guard'],
+].map(([find, replace, what]) => [
+  'compiler/render/wasm/long-rows',
+  find as string,
+  replace as string,
+  what as string,
+  ['src/compiler/render/wasm/stretches.test.ts'],
+]);
+
 export const QUOTIENTS: readonly Row[] = [
+  ...LONG,
   ...MISTAKES.map(([file, find, replace, what]): Row => [`compiler/ir/passes/${file}`, find, replace, what, TESTS]),
   ...STRETCHES,
   [

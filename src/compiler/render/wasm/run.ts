@@ -16,7 +16,7 @@ import type { WasmVariant } from './module.ts';
  */
 const BLOCKS_TOGETHER = 16;
 /** The same of blocks that are soon done: as many as a row of 2048 has where they are narrow. */
-const QUICK_TOGETHER = 64;
+export const MOST_TOGETHER = 64;
 /** What one of these does, all its threads together: nodes that are evaluated. */
 const QUICK = 2 ** 16;
 /** How many times as many the next call gets. */
@@ -28,7 +28,7 @@ export function blocksTogether(
   { block: [width, height, depth] }: Pick<WasmVariant, 'block'>,
 ): number {
   const quick = !someStmt(body, (s) => s.op === 'loop') && work(body).nodes * width * height * depth < QUICK;
-  return quick ? QUICK_TOGETHER : BLOCKS_TOGETHER;
+  return quick ? MOST_TOGETHER : BLOCKS_TOGETHER;
 }
 
 /** The code of `run` by the index of `group` and the number of blocks in its calls, which is all that it depends on. */

@@ -1,6 +1,7 @@
 /**
  * Code for rows that are run in stretches of one quotient: see `stretches.ts`.
  */
+import { codeSize } from '../../ir/measures.ts';
 import type { Expr, Stmt, Var } from '../../ir/ops.ts';
 import { pushPointer } from './address.ts';
 import type { Local } from './assembler.ts';
@@ -48,7 +49,7 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end, a
   f.else();
   const again = f.loop();
   single(any);
-  next(g, last);
+  pushNext(g, last);
   f.brIf(again);
   f.end();
   f.end();
@@ -56,7 +57,7 @@ export function emitStretches(g: Gen, s: Stretches, last: Local, { begin, end, a
 }
 
 /** Counts threadIdx.x on by a vector, and pushes whether one begins there that is not behind the last one. */
-function next({ f, at, lanes }: Gen, last: Local): void {
+function pushNext({ f, at, lanes }: Gen, last: Local): void {
   f.get(at.thread[0]);
   f.i32(lanes);
   f.op('i32.add');
@@ -75,13 +76,18 @@ function pushOthers({ f, at, lanes }: Gen, last: Local): void {
   f.op('i32.add');
 }
 
+/** Divisors below this are added to places in a row without wrapping. */
+const LARGEST = 2 ** 30;
+
 /** Pushes whether quotients go up by ones along the row: what is divided is not negative and does not wrap, and a vector has at most two of them. */
 function pushMayCarry(g: Gen, { quotients }: Stretches, last: Local): void {
   const { f } = g;
   for (const [k, { first, by }] of quotients.entries()) {
     scalar(g, by);
     f.i32(g.lanes);
-    f.op('i32.ge_s');
+    f.op('i32.sub');
+    f.i32(LARGEST);
+    f.op('i32.lt_u');
     f.get(localOf(g, first));
     f.i32(0);
     f.op('i32.ge_s', 'i32.and');
@@ -213,6 +219,9 @@ function pushWithin(g: Gen, s: Stretches, kept: readonly KeptInRow[], last: Loca
   f.release('i32', index, more);
 }
 
+/** The size of what stretches do that is written a second time. */
+const SMALL = 60;
+
 /** Runs the vectors of a row whose quotients go up by ones. */
 function emitCarried(
   g: Gen,
@@ -232,85 +241,103 @@ function emitCarried(
     f.op('i32.add');
     f.set(to);
   };
-  const [more, other] = [f.temp('i32'), f.temp('i32')];
-  const again = f.loop();
-  begin();
-  list(s.moving);
-  list(s.numbers);
-  // How much further the last vector begins that is whole and has the quotients: less than nothing where this one has not.
-  f.get(last, x);
-  f.op('i32.sub');
-  f.set(more);
-  for (const { first, quotient, start, by } of s.quotients) {
-    f.get(localOf(g, first), localOf(g, start));
-    f.op('i32.sub');
-    f.tee(other);
+  const more = f.temp('i32');
+  // Where the quotients end.
+  const ends = s.quotients.map(({ first, start, by }) => {
+    const local = f.temp('i32');
+    f.get(x, localOf(g, start), localOf(g, first));
+    f.op('i32.sub', 'i32.add');
     scalar(g, by);
-    f.op('i32.ge_u');
-    f.if();
-    f.get(other);
-    scalar(g, by);
-    f.op('i32.sub');
-    f.set(other);
-    add(localOf(g, start), () => scalar(g, by));
-    add(localOf(g, quotient), () => f.i32(1));
-    // Checks have been made for the row.
-    if (s.even) for (const { local, step } of kept.slice(s.checks.length)) add(local, () => f.get(step));
-    f.end();
-    scalar(g, by);
-    f.i32(g.lanes);
-    f.op('i32.sub');
-    f.get(other);
-    f.op('i32.sub');
-    f.tee(other);
-    f.get(more, other, more);
-    f.op('i32.lt_s', 'select');
-    f.set(more);
-  }
+    f.op('i32.add');
+    f.set(local);
+    return local;
+  });
   const done = f.block();
-  const crossed = f.block();
-  f.get(more);
-  f.i32(0);
-  f.op('i32.lt_s');
-  f.brIf(crossed);
-  list(s.common);
-  if (!s.even) {
-    for (const { local, push } of kept) {
+  /** Stretches one after another, up to a vector that has not the same quotients, or the last one. A loop by itself: what such a vector needs is not kept in registers. */
+  const stretches = (): void => {
+    const crossed = f.block();
+    const next = f.loop();
+    // Where the last vector begins that is whole and has the quotients: before this one where that has not.
+    f.get(last);
+    f.set(more);
+    for (const [k, { quotient, start, by }] of s.quotients.entries()) {
+      const ahead = ends[k] as Local;
+      f.get(x, ahead);
+      f.op('i32.ge_s');
+      f.if();
+      for (const to of [ahead, localOf(g, start)]) add(to, () => scalar(g, by));
+      add(localOf(g, quotient), () => f.i32(1));
+      // Checks have been made for the row.
+      if (s.even) for (const { local, step } of kept.slice(s.checks.length)) add(local, () => f.get(step));
+      f.end();
+      const push = (): void => {
+        f.get(ahead);
+        f.i32(g.lanes);
+        f.op('i32.sub');
+      };
       push();
-      keepOutside(g, 'i32', local);
+      f.get(more);
+      push();
+      f.get(more);
+      f.op('i32.lt_s', 'select');
+      f.set(more);
     }
-    pushFailing(g, s, kept, more);
+    begin();
+    list(s.moving);
+    list(s.numbers);
+    f.get(more, x);
+    f.op('i32.lt_s');
     f.brIf(crossed);
-  }
-  add(more, () => f.get(x));
-  const pointers = s.accesses.map(({ mem }, k) => ({ mem, local: kept[s.checks.length + k]?.local ?? 0 }));
-  withinLoop(g, () => {
-    withHoisted(g, hoistedIn(g, s.checks), () => {
-      withPointers(g, new Map(pointers.map((p) => [p.mem.index, p] as const)), () => {
-        const stretch = f.loop();
-        begin();
-        list(s.moving);
-        list(s.own);
-        end();
-        next(g, more);
-        f.brIf(stretch);
-        f.end();
+    list(s.common);
+    if (!s.even) {
+      for (const { local, push } of kept) {
+        push();
+        keepOutside(g, 'i32', local);
+      }
+      pushFailing(g, s, kept, more);
+      f.brIf(crossed);
+    }
+    const pointers = s.accesses.map(({ mem }, k) => ({ mem, local: kept[s.checks.length + k]?.local ?? 0 }));
+    withinLoop(g, () => {
+      withHoisted(g, hoistedIn(g, s.checks), () => {
+        withPointers(g, new Map(pointers.map((p) => [p.mem.index, p] as const)), () => {
+          const stretch = f.loop();
+          begin();
+          list(s.moving);
+          list(s.own);
+          end();
+          pushNext(g, more);
+          f.brIf(stretch);
+          f.end();
+        });
       });
     });
-  });
-  f.br(done);
-  f.end();
+    f.get(x, last);
+    f.op('i32.le_s');
+    f.brIf(next);
+    f.br(done);
+    f.end();
+    f.end();
+  };
+  // And where there is never one, as rows are whole vectors, it is not in the loop either.
+  const twice = codeSize(s.own, SMALL) < SMALL;
+  if (twice) stretches();
+  const again = f.loop();
+  if (!twice) stretches();
   mixed();
-  add(x, () => f.i32(g.lanes));
+  pushNext(g, last);
+  if (twice) {
+    f.op('i32.eqz');
+    f.brIf(done);
+    stretches();
+    f.br(again);
+  } else f.brIf(again);
   f.end();
-  f.get(x, last);
-  f.op('i32.le_s');
-  f.brIf(again);
   f.end();
-  f.release('i32', more, other);
+  f.release('i32', more, ...ends);
 }
 
-/** Pushes whether a check fails in a stretch whose last vector begins at most so much further on. */
+/** Pushes whether a check fails in a stretch whose last vector begins there or before. */
 function pushFailing(g: Gen, s: Stretches, kept: readonly KeptInRow[], more: Local): void {
   const { f } = g;
   const [x] = g.at.thread;
@@ -327,7 +354,8 @@ function pushFailing(g: Gen, s: Stretches, kept: readonly KeptInRow[], more: Loc
     f.op('i32.ge_u');
     if (moves) {
       // Down to a multiple of the lanes: what the last vector has.
-      f.get(more);
+      f.get(more, x);
+      f.op('i32.sub');
       f.i32(-g.lanes);
       f.op('i32.and');
       f.i32(g.lanes - 1);
@@ -364,51 +392,6 @@ function inItsBlock(g: Gen, vector: () => void): void {
   f.get(place);
   f.set(x);
   f.release('i32', first, place);
-}
-
-/**
- * Moves the last vector of this row on, through the blocks behind it that are like it, and runs all of them by `run`; the local of blockIdx.x is that of
- * the last one afterwards. `isLike` pushes whether the block of that local is.
- */
-export function throughBlocks(g: Gen, last: Local, isLike: () => void, run: () => void): void {
-  const { f, at } = g;
-  const [block] = at.block;
-  const [width] = g.variant.block;
-  const first = f.temp('i32');
-  f.get(block);
-  f.set(first);
-  f.get(last);
-  f.i32(width - g.lanes);
-  f.op('i32.eq');
-  f.if();
-  const done = f.block();
-  const again = f.loop();
-  f.get(block);
-  f.i32(1);
-  f.op('i32.add');
-  f.tee(block);
-  f.get(at.endX);
-  f.op('i32.ge_u');
-  f.brIf(done);
-  isLike();
-  f.op('i32.eqz');
-  f.brIf(done);
-  f.get(last);
-  f.i32(width);
-  f.op('i32.add');
-  f.set(last);
-  f.br(again);
-  f.end();
-  f.end();
-  f.get(first);
-  f.set(block);
-  f.end();
-  run();
-  f.get(first, last);
-  f.i32(width);
-  f.op('i32.div_u', 'i32.add');
-  f.set(block);
-  f.release('i32', first);
 }
 
 /** What is kept for a stretch: what checks ask about and where accesses are, both less what threadIdx.x adds. */

@@ -23,8 +23,10 @@ interface Parts {
   load(row: Expr, column: Expr): Expr;
   /** `out[i - start]` of n elements. */
   store(value: Expr): Stmt;
-  /** Leaves from a number on. */
-  guard(): Stmt;
+  /** Leaves from a number on, or where something else holds. */
+  guard(other?: Expr): Stmt;
+  /** Leaves from a number on that is less by so much. */
+  guardBefore(less: Expr): Stmt;
 }
 
 /** Parameters: where the arrays are, where numbers begin, divisors, rows and columns of `from`, elements of `out`, threads that do something. */
@@ -60,7 +62,9 @@ function kernel(width: number, body: (p: Parts) => readonly Stmt[], checked: boo
         ),
       ),
     store: (value) => ir.store(ir.at(out, read(place), within({ index: read(place), extent: n, axis: 0 })), value),
-    guard: () => ir.ifElse(ir.ge(read(place), total), [ir.ret()]),
+    guard: (other) =>
+      ir.ifElse(other === undefined ? ir.ge(read(place), total) : ir.or(ir.ge(read(place), total), other), [ir.ret()]),
+    guardBefore: (less) => ir.ifElse(ir.ge(read(place), sub(total, less)), [ir.ret()]),
   };
   return b.build(
     [
@@ -95,6 +99,16 @@ const BODIES: Readonly<Record<string, (p: Parts) => readonly Stmt[]>> = {
   askew: (p) => [...axes(p), p.store(p.load(i32(0), add(read(p.x), read(p.y))))],
   'columns alone': (p) => [p.guard(), ...axes(p), p.store(p.load(i32(0), read(p.x)))],
   'what blocks have': (p) => [...axes(p), p.store(add(p.load(ir.special('blockIdx.x'), read(p.x)), read(p.y)))],
+  'blocks that are left out': (p) => [
+    p.guard(ir.compare('eq', ir.special('blockIdx.x'), p.h)),
+    ...axes(p),
+    p.store(p.load(read(p.y), add(read(p.x), i32(1)))),
+  ],
+  'guards that tell blocks apart': (p) => [
+    p.guardBefore(mul(ir.special('blockIdx.x'), i32(10))),
+    ...axes(p),
+    p.store(p.load(read(p.y), add(read(p.x), i32(1)))),
+  ],
   'neighbours that are there': (p) => [
     p.guard(),
     ...axes(p),
@@ -127,7 +141,10 @@ describe.each(Object.entries(BODIES))('%s', (_, body) => {
       const start = random.pick([0, 0, 0, 5, w, 40, -3, -w]);
       const columns = w + random.pick([2, 2, 3, 2, 2, 1, 0]);
       const rows = Math.min(Math.floor(SIZE / columns), random.pick([1000, 1000, 1000, 4, 9]));
-      const total = Math.max(1, random.pick([threads, threads - 5, Math.floor(threads / 2), threads - 64]));
+      const total = Math.max(
+        1,
+        random.pick([threads, threads - 5, Math.floor(threads / 2), threads - 64, threads - 60, threads - 24]),
+      );
       const n = random.pick([threads, threads, threads, threads - 1, total]);
       const fault = run(kernels, width, blocks, [start, w, h, rows, columns, n, total]);
       if (fault) failed++;
@@ -135,6 +152,12 @@ describe.each(Object.entries(BODIES))('%s', (_, body) => {
     }
     expect(whole).toBeGreaterThan(3);
     expect(failed).toBeGreaterThan(3);
+  });
+
+  it('are the same through many blocks', () => {
+    // A call of the first block, then of four, sixteen and sixty-four.
+    for (const total of [5760, 5759, 5750, 5700, 5752, 22 * 64 + 8, 22 * 64 + 4, 21 * 64 + 3, 3000])
+      for (const w of [56, 17]) run(kernels, 64, 90, [0, w, 3, Math.floor(SIZE / (w + 2)), w + 2, SIZE, total]);
   });
 
   it.each<[string, Given]>([
@@ -152,9 +175,21 @@ describe.each(Object.entries(BODIES))('%s', (_, body) => {
 it('quotients alone, of numbers that wrap', () => {
   const body = (p: Parts): readonly Stmt[] => [...axes(p), p.store(add(mul(read(p.y), i32(1000)), read(p.x)))];
   const kernels = new Map([64, 128].map((width) => [`${width}`, kernel(width, body, true)] as const));
-  for (const start of [2 ** 31 - 100, 2 ** 31 - 500, 2 ** 31 - 640, -100, -(2 ** 31)])
-    for (const w of [56, 100, 2 ** 31 - 1, -(2 ** 31)])
+  for (const start of [2 ** 31 - 100, 2 ** 31 - 400, 2 ** 31 - 500, 2 ** 31 - 640, -100, -(2 ** 31)])
+    for (const w of [56, 100, 2 ** 31 - 1, 2 ** 31 - 200, -(2 ** 31)])
       for (const width of [64, 128]) run(kernels, width, 5, [start, w, 1, 1, 1, SIZE, SIZE]);
+});
+
+it('numbers that wrap behind a guard', () => {
+  const body = (p: Parts): readonly Stmt[] => [
+    ir.ifElse(ir.ge(p.i, p.h), [ir.ret()]),
+    ...axes(p),
+    p.store(add(mul(read(p.y), i32(1000)), read(p.x))),
+  ];
+  const kernels = new Map([64, 128].map((width) => [`${width}`, kernel(width, body, true)] as const));
+  for (const start of [2 ** 31 - 200, 2 ** 31 - 600, 0])
+    for (const h of [2 ** 31 - 100, 2 ** 31 - 1, 333])
+      for (const width of [64, 128]) run(kernels, width, 9, [start, 56, h, 1, 1, SIZE, SIZE]);
 });
 
 it('unchecked code is the same', () => {

@@ -83,5 +83,6 @@ export function pushHolds(g: Gen, holds: Expr | undefined): void {
   }
 }
 
-const isOfBlock = (e: Expr): boolean =>
+/** Whether a condition may be another for the next block of a row. */
+export const isOfBlock = (e: Expr): boolean =>
   someExpr(e, (x) => x.op === 'var' || (x.op === 'special' && x.name === 'blockIdx.x'));

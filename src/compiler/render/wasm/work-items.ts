@@ -19,6 +19,7 @@ import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
+import { mergeGuards, pushItems, throughBlocks } from './long-rows.ts';
 import type { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
@@ -36,10 +37,10 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
-import { emitStretches, throughBlocks } from './stretch-rows.ts';
+import { emitStretches } from './stretch-rows.ts';
 import { findStretches, type Stretches } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
-import { emitTurns, mayTakeTurns, pushHolds } from './turns.ts';
+import { emitTurns, mayTakeTurns } from './turns.ts';
 
 /** A loop or block around barriers. */
 interface Around {
@@ -296,7 +297,7 @@ function emitRow(
           () => unmasked(g, item, end),
           start,
           end,
-          alone && body === node.body && (() => pushHolds(g, holds)),
+          alone && body === node.body && (() => pushItems(g, holds)),
         );
         f.release('i32', last);
         return;
@@ -433,19 +434,18 @@ function peeledRow(
   f.op('i32.le_s');
   f.if();
   const stretches = n.rest === undefined ? findStretches(g, node, [...n.decls, ...n.body]) : undefined;
-  const isLike = (): void => {
-    pushHolds(g, holds);
-    for (const e of row === undefined ? [n.exact] : [n.exact, row]) {
-      pushHolds(g, e);
-      f.op('i32.and');
-    }
-    withPrepared(g, [n.hi], [], () => scalar(g, n.hi));
-    f.i32(g.variant.block[0]);
-    f.op('i32.eq', 'i32.and');
-  };
   const goesOn = alone && n.lo.op === 'const' && n.lo.value === 0;
   if (stretches !== undefined)
-    inStretches(g, stretches, last, () => unmasked(g, item(undefined), end), start, end, goesOn && isLike);
+    inStretches(
+      g,
+      stretches,
+      last,
+      () => unmasked(g, item(undefined), end),
+      start,
+      end,
+      goesOn && (() => pushItems(g, holds, { node, n })),
+      hi,
+    );
   else {
     const again = f.loop();
     unmasked(g, item(n.rest), end);
@@ -579,7 +579,7 @@ function inWholeStretches(g: Gen, node: WorkItemLoop): boolean {
   return findStretches(g, node, n === undefined ? node.body : [...n.decls, ...n.body])?.all === true;
 }
 
-/** Whole vectors up to the last one; `isLike`: and those of the blocks behind, where it pushes that such a block is like this one. */
+/** Whole vectors up to the last one; `items`: and those of the blocks behind that are like it. See `throughBlocks`. */
 function inStretches(
   g: Gen,
   stretches: Stretches,
@@ -587,13 +587,14 @@ function inStretches(
   any: () => void,
   start: () => void,
   end: () => void,
-  isLike: (() => void) | false,
+  items: (() => void) | false,
+  hi?: Local,
 ): void {
   const begin = (): void => {
     setItem(g);
     start();
   };
   const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end, any }));
-  if (isLike !== false && stretches.goesOn) throughBlocks(g, last, isLike, run);
+  if (items !== false && stretches.goesOn) throughBlocks(g, last, hi, items, run);
   else run();
 }
