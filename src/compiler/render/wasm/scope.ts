@@ -98,28 +98,10 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 }
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
-  const { at, counters, definitions, first, hoisted, laneFacts, lanes, loopDepth, mask, rank, rare, second } = g;
-  const { pointers, shapes, shift, stored, uniformity, vars, warps, widths } = g;
+  const before: Record<string, unknown> = {};
+  // Not all that might be set: nearly all calls set one.
+  for (const key of Object.keys(state) as (keyof Scoped)[]) before[key] = g[key];
   Object.assign(g, state);
   body();
-  const before = {
-    at,
-    counters,
-    definitions,
-    first,
-    hoisted,
-    laneFacts,
-    lanes,
-    loopDepth,
-    mask,
-    pointers,
-    rank,
-    rare,
-    second,
-    shapes,
-    shift,
-    stored,
-    uniformity,
-  };
-  Object.assign(g, { ...before, vars, warps, widths } satisfies Scoped);
+  Object.assign(g, before);
 }
