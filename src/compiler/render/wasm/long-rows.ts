@@ -5,9 +5,8 @@
  * tells blocks apart, each of them is asked.
  */
 import { i32 } from '../../ir/builder.ts';
-import { mayFail } from '../../ir/measures.ts';
 import type { Expr, Stmt } from '../../ir/ops.ts';
-import { type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
+import { mergeGuards, type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Local } from './assembler.ts';
 import { scalar } from './expr.ts';
@@ -16,16 +15,6 @@ import { withPrepared } from './prepare.ts';
 import { MOST_TOGETHER } from './run.ts';
 import { isOfNumber } from './stretches.ts';
 import { isOfBlock, pushHolds } from './turns.ts';
-
-/** `if (a) { if (b) body }` at the end as `if (a && b) body`, where b may be evaluated although a is false. */
-export function mergeGuards(list: readonly Stmt[]): readonly Stmt[] {
-  const last = list.at(-1);
-  if (last?.op !== 'if' || last.else.length > 0 || last.then.length !== 1) return list;
-  const [inner] = mergeGuards(last.then);
-  if (inner?.op !== 'if' || inner.else.length > 0 || mayFail(inner.cond)) return list;
-  const cond: Expr = { op: 'binary', type: 'bool', fn: 'and', a: last.cond, b: inner.cond };
-  return [...list.slice(0, -1), { ...last, cond, then: inner.then }];
-}
 
 /**
  * Moves the last vector of this row on, through the blocks behind it that are like it, and runs all of them by `run`; the locals of blockIdx.x and threadIdx.x

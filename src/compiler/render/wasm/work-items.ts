@@ -19,7 +19,7 @@ import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
-import { mergeGuards, pushItems, throughBlocks } from './long-rows.ts';
+import { pushItems, throughBlocks } from './long-rows.ts';
 import type { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
