@@ -12,13 +12,14 @@ import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
-import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { type Pass, runAnalysing, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reuseLoads } from '../../compiler/ir/passes/reuse-loads.ts';
 import { replaceArrays } from '../../compiler/ir/passes/scalars.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
 import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { hasExchange, lowerWarps } from '../../compiler/ir/passes/warps.ts';
+import { recogniseBlockScans } from '../../compiler/render/wasm/block-scans.ts';
 import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
 import { renderWasm } from '../../compiler/render/wasm/render.ts';
@@ -60,30 +61,24 @@ export const wasmPipeline: Pipeline = {
     const { block, known } = variant;
     const settled: Pass = { name: 'settle extents', run: (k) => (known === undefined ? k : withValues(k, known)) };
     const simplified: Pass = { name: 'simplify', run: (kernel) => simplify(kernel, { block, masks: true }) };
-    const inRounds = (kernel: Kernel): Kernel => unroll(kernel, undefined, loopsInRows(kernel, variant));
-    const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
-    const cleanup: Pass = { name: 'reuse loads', run: (kernel) => simplify(reuseLoads(kernel), { block }) };
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
+    const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
+    const ahead = runPasses([settled, ...first, integers, bounds], prepared);
+    const { kernel, scans } = runAnalysing('recognise scans', ahead, (k) => recogniseBlockScans(k, block));
+    const inRounds = (k: Kernel): Kernel =>
+      unroll(k, undefined, new Set([...loopsInRows(k, variant), ...scans.keys()]));
+    const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };
     const fours: Pass = { name: 'rows in fours', run: (k) => rowsInFours(k, variant), cleanup: simplified };
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
     const last = variant.quick === true || variant.lanes === 1 ? [] : [fours, apart];
-    const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
-    const passes = [
-      settled,
-      ...first,
-      integers,
-      bounds,
-      unrolled,
-      ...last,
-      { name: 'replace arrays', run: replaceArrays, cleanup },
-    ];
-    const done = runPasses(passes, prepared);
+    const cleanup: Pass = { name: 'reuse loads', run: (k) => simplify(reuseLoads(k), { block }) };
+    const done = runPasses([unrolled, ...last, { name: 'replace arrays', run: replaceArrays, cleanup }], kernel);
     const module = traceTime(
       'compile',
       () => `${kernelLabel(done)}: rendering WebAssembly`,
-      () => renderWasm(done, variant),
+      () => renderWasm(done, variant, scans),
     );
     trace('wasm', () => `${kernelLabel(done)}\n${disassemble(module.bytes)}`);
     return module;

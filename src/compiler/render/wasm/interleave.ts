@@ -93,12 +93,17 @@ function isApart(
   sources: Set<ArraySym>,
 ): boolean {
   return !someExpr(s.value, (e) => {
-    if (e.op !== 'load' || e.mem.array.space === 'constant') return false;
+    if (e.op !== 'load' || !mayBeSame(e.mem.array, mem.array)) return false;
     const at = e.mem.elem === mem.elem ? memberOf(g, e.mem, mem, stride) : undefined;
     if (at === undefined || stored.some((x) => (x - at) % stride === 0)) return true;
     if (e.mem.array !== mem.array) sources.add(e.mem.array);
     return false;
   });
+}
+
+/** Whether arrays may be the same memory. */
+function mayBeSame(a: ArraySym, b: ArraySym): boolean {
+  return a === b || (a.space === b.space && (a.space === 'global' || (a.dynamic === true && b.dynamic === true)));
 }
 
 /** Emits the stores; `apart` as they stand. */

@@ -14,6 +14,7 @@ import { simplify } from '../../ir/passes/simplify.ts';
 import { unroll } from '../../ir/passes/unroll.ts';
 import { hasExchange, lowerWarps } from '../../ir/passes/warps.ts';
 import type { FaultSite } from '../sites.ts';
+import { recogniseBlockScans } from './block-scans.ts';
 import { isNative } from './intrinsics.ts';
 import { RECORD_PARAMS_SLOT, type WasmExports, type WasmModule, type WasmVariant } from './module.ts';
 import { renderWasm } from './render.ts';
@@ -154,7 +155,9 @@ function rendered(kernel: Kernel, variant: WasmVariant): Rendered {
   known.set(kernel, variants);
   let found = variants.get(key);
   if (found === undefined) {
-    const module = renderWasm(optimised(expandIntrinsics(kernel, isNative), variant), variant);
+    const ahead = optimised(expandIntrinsics(kernel, isNative), variant);
+    const { kernel: ready, scans } = recogniseBlockScans(ahead, variant.block);
+    const module = renderWasm(ready, variant, scans);
     found = { module, compiled: new WebAssembly.Module(module.bytes) };
     variants.set(key, found);
   }

@@ -5,7 +5,7 @@
  * tells blocks apart, each of them is asked.
  */
 import { i32 } from '../../ir/builder.ts';
-import type { Expr, Stmt } from '../../ir/ops.ts';
+import type { Expr } from '../../ir/ops.ts';
 import { mergeGuards, type PeeledGuard, peelGuard } from '../../ir/passes/guard-peeling.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Local } from './assembler.ts';

@@ -14,8 +14,9 @@
  *
  * Code may read, but does not write, up to 256 bytes past either end of an array; arrays stand at addresses from 4096 on.
  */
-import type { Kernel } from '../../ir/ops.ts';
+import type { Kernel, Label } from '../../ir/ops.ts';
 import type { FaultSite, PrintSite } from '../sites.ts';
+import type { Scan } from './prefix-ladders.ts';
 
 export const RECORD_PARAMS_SLOT = 3;
 export const FAULT_BYTES = 64;
@@ -59,4 +60,5 @@ export interface WasmExports {
   run(firstBlock: number, endBlock: number, record: number | bigint, scratch: number | bigint): number;
 }
 
-export type RenderWasm = (kernel: Kernel, variant: WasmVariant) => WasmModule;
+/** `scans`: loops of a single thread that are passes over shared arrays, by their labels. */
+export type RenderWasm = (kernel: Kernel, variant: WasmVariant, scans?: ReadonlyMap<Label, Scan>) => WasmModule;

@@ -14,7 +14,6 @@ import {
   type BinaryOp,
   ELEM_SIZE,
   type Expr,
-  isFloat,
   type Kernel,
   type Label,
   type MemRef,
@@ -22,17 +21,25 @@ import {
   type Var,
 } from '../../ir/ops.ts';
 import { assignedIn, eachExpr, hasBarrier, hasReturn, mapLists, stmtLists } from '../../ir/passes/walk.ts';
+import { neutralOf } from './lockstep.ts';
+import { Unknown } from './lockstep-numbers.ts';
 import { definitionsOf } from './structure.ts';
 
 /** A pass over neighbouring elements of a shared array in which each takes in the one before, or the one behind. */
 export interface Scan {
   readonly array: ArraySym;
   readonly fn: BinaryOp;
-  /** The element of the first thread, and how many follow each other. */
+  /** The first element, and how many there are; after every `run` of them, `gap` are left out. */
   readonly first: number;
   readonly count: number;
+  readonly run: number;
+  readonly gap: number;
   /** From the last element to the first. */
   readonly down: boolean;
+  /** Whether an element becomes what is before it, without itself. */
+  readonly exclusive: boolean;
+  /** Where all of them together go. */
+  readonly total: ArraySym | undefined;
 }
 
 export interface Ladders {
@@ -131,29 +138,6 @@ type Sym =
 
 const OWN: Sym = { kind: 'own' };
 const OTHER: Sym = { kind: 'other' };
-
-/** What does not matter to the result of an operation whose order cannot be told from it; undefined for others. */
-function neutral(fn: BinaryOp, type: Expr['type']): number | undefined {
-  const [unsigned, float] = [type === 'u32', isFloat(type)];
-  switch (fn) {
-    case 'add':
-    case 'or':
-    case 'xor':
-      return float ? undefined : 0;
-    case 'mul':
-      return float ? undefined : 1;
-    case 'and':
-      return float ? undefined : unsigned ? 2 ** 32 - 1 : -1;
-    case 'max':
-      return float ? Number.NEGATIVE_INFINITY : unsigned ? 0 : -(2 ** 31);
-    case 'min':
-      return float ? Number.POSITIVE_INFINITY : unsigned ? 2 ** 32 - 1 : 2 ** 31 - 1;
-    default:
-      return undefined;
-  }
-}
-
-class Unknown extends Error {}
 
 function ladderOf(kernel: Kernel, list: readonly Stmt[], k: number, loop: Loop, where: Where): Ladder | undefined {
   const tested = testedLoop(loop);
@@ -255,7 +239,8 @@ function laddered(
     else if (isReadOutside(kernel, loop, v)) return undefined;
   }
   const { array, width, step, down } = asked;
-  const scan = { array, fn: memory.fn, first, count: width, down };
+  const whole = { run: width, gap: 0, exclusive: false, total: undefined };
+  const scan = { array, fn: memory.fn, first, count: width, down, ...whole };
   return (last) => ({ scan, step, last, copies });
 }
 
@@ -413,7 +398,7 @@ class Thread implements Round {
       if (sign === 0) throw new Unknown();
       return { kind: 'linear', t: a.t + sign * b.t, step: a.step + sign * b.step, c: a.c + sign * b.c };
     }
-    const none = type === this.#type() ? neutral(fn, type) : undefined;
+    const none = type === this.#type() ? neutralOf(fn, type) : undefined;
     if (none === undefined) throw new Unknown();
     if (isConstant(a, none)) return b;
     if (isConstant(b, none)) return a;

@@ -19,6 +19,7 @@ import { fuseBarriers } from './barrier-fusion.ts';
 import { laneBits, pushFailingLane } from './checks.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
+import { inlinePlaces } from './inline-places.ts';
 import { type Lanes, lanesFor, lanesOfRounds } from './lane-count.ts';
 import { LaneFacts } from './lane-facts.ts';
 import type { RenderWasm, WasmModule, WasmVariant } from './module.ts';
@@ -37,12 +38,12 @@ import { definitionsOf, ranking } from './structure.ts';
 import { warpLanes } from './whole-warps.ts';
 import { emitNodes } from './work-items.ts';
 
-export const renderWasm: RenderWasm = (source, variant) => {
+export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
   const ladders = runAnalysing('recognise ladders', source, (k) => recogniseLadders(k, variant.block));
   const { kernel: fused, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) =>
     fuseBarriers(k, variant.block),
   );
-  const known = { downwards, scans: ladders.scans };
+  const known = { downwards, scans: scans.size === 0 ? ladders.scans : new Map([...scans, ...ladders.scans]) };
   const lanes = lanesFor(fused, variant);
   const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
   try {
@@ -67,6 +68,7 @@ export const renderWasm: RenderWasm = (source, variant) => {
 /** What makes more of a kernel the same or consecutive in lanes. */
 function forVectors(source: Kernel, variant: WasmVariant, lanes: Lanes): Kernel {
   const passes: readonly Pass[] = [
+    { name: 'inline places', run: inlinePlaces },
     { name: 'count rounds apart', run: (k) => countRoundsApart(k, variant.block, lanes) },
     { name: 'split quotients', run: (k) => splitQuotients(k, lanes) },
   ];

@@ -2,24 +2,31 @@
  * A pass over a shared array in which each element takes in the one before: see `prefix-ladders.ts`. Four elements at a time, first
  * among themselves in two steps, then with the last one of the four before.
  */
-import { ELEM_SIZE, type Label, type Stmt, type ValueType } from '../../ir/ops.ts';
+import { ELEM_SIZE, type Stmt, type ValueType } from '../../ir/ops.ts';
 import { pushBase } from './address.ts';
 import { addressType, type Gen } from './gen.ts';
+import { neutralOf } from './lockstep.ts';
 import type { Scan } from './prefix-ladders.ts';
 import { extractLane, splat, splatConst, vectorBinary } from './vector.ts';
 
 /** Vectors that are written one after another. */
 const UNROLLED = 4;
+/** Elements that follow each other, where others are left out behind them. */
+const LONGEST_RUN = 64;
 
 /** The pass that the items of a region are for, if they are for one. */
 export function scanOf(g: Gen, body: readonly Stmt[]): Scan | undefined {
   const [guard] = body;
-  if (g.lanes === 1 || body.length !== 1 || guard?.op !== 'if' || guard.then.length !== 2) return undefined;
-  const label: Label | undefined = guard.then[1]?.op === 'loop' ? guard.then[1].label : undefined;
-  return label === undefined ? undefined : g.scans.get(label);
+  if (g.lanes === 1 || g.scans.size === 0 || body.length !== 1 || guard?.op !== 'if') return undefined;
+  const loop = guard.then.find((s) => s.op === 'loop');
+  const scan = loop?.op === 'loop' ? g.scans.get(loop.label) : undefined;
+  if (scan === undefined || scan.gap === 0) return scan;
+  // Others are left to the loop.
+  const { count, run } = scan;
+  return run % 4 === 0 && run <= LONGEST_RUN && count % run === 0 ? scan : undefined;
 }
 
-export function emitScan(g: Gen, { array, fn, first, count, down }: Scan): void {
+export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, exclusive, total }: Scan): void {
   const { f } = g;
   const t = addressType(g);
   const type = array.elem as ValueType;
@@ -28,22 +35,24 @@ export function emitScan(g: Gen, { array, fn, first, count, down }: Scan): void 
   const rest = count % 4;
   const [place, end, carry, x] = [f.temp(t), f.temp(t), f.temp('v128'), f.temp('v128')];
   const push = (value: number): void => (t === 'i64' ? f.i64(value) : f.i32(value));
-  const together = [UNROLLED, 2, 1].find((n) => vectors % n === 0) ?? 1;
+  const together = gap > 0 ? run / 4 : ([UNROLLED, 2, 1].find((n) => vectors % n === 0) ?? 1);
+  /** From the first of some vectors to the first of the next. */
+  const step = 16 * together + gap * size;
   const start = pushBase(g, array) + first * size;
   /** What instructions add to get to the first of the vectors, in memory. */
   const base = start + (down ? rest * size : 0);
   if (down) {
-    push(16 * (vectors - together));
+    push(step * (vectors / together - 1));
     f.op(`${t}.add`);
   }
   f.set(place);
   // What goes in front of the first: where elements may be taken in twice, the first one itself; else nothing.
-  const twice = fn === 'min' || fn === 'max' || fn === 'and' || fn === 'or';
+  const twice = !exclusive && (fn === 'min' || fn === 'max' || fn === 'and' || fn === 'or');
   if (twice) {
     f.get(place);
     f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, base + (down ? 16 * together - size : 0));
     splat(f, type);
-  } else splatConst(f, type, fn === 'mul' ? 1 : 0);
+  } else splatConst(f, type, neutralOf(fn, type) ?? 0);
   f.set(carry);
   const none = twice ? undefined : f.temp('v128');
   if (none !== undefined) {
@@ -66,7 +75,12 @@ export function emitScan(g: Gen, { array, fn, first, count, down }: Scan): void 
       () => f.get(carry),
     );
     f.set(x);
-    f.get(place, x);
+    f.get(place);
+    if (exclusive) {
+      // What is before each: the one beside it, and the last one of the vector before.
+      f.get(carry, x);
+      f.shuffle(lanes(down ? [5, 6, 7, 0] : [0, 4, 5, 6]));
+    } else f.get(x);
     f.memory('v128.store', 2, offset);
     f.get(x, x);
     f.shuffle(lanes(new Array(4).fill(down ? 0 : 3)));
@@ -89,7 +103,7 @@ export function emitScan(g: Gen, { array, fn, first, count, down }: Scan): void 
       f.shuffle(lanes(from.map((lane) => lane + 4)));
     }
   };
-  const bytes = (down ? -16 : 16) * together;
+  const bytes = down ? -step : step;
   f.get(place);
   push((bytes * vectors) / together);
   f.op(`${t}.add`);
@@ -113,15 +127,25 @@ export function emitScan(g: Gen, { array, fn, first, count, down }: Scan): void 
     f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, offset);
     splat(f, type);
     f.set(x);
+    const put = (): void => {
+      f.get(element, carry);
+      extractLane(f, type, 0);
+      f.memory(type === 'f32' ? 'f32.store' : 'i32.store', 2, offset);
+    };
+    if (exclusive) put();
     take(
       () => f.get(x),
       () => f.get(carry),
     );
     f.set(carry);
-    f.get(element, carry);
+    if (!exclusive) put();
+    f.release(t, element);
+  }
+  if (total !== undefined) {
+    const offset = pushBase(g, total);
+    f.get(carry);
     extractLane(f, type, 0);
     f.memory(type === 'f32' ? 'f32.store' : 'i32.store', 2, offset);
-    f.release(t, element);
   }
   f.release(t, place, end);
   f.release('v128', carry, x, ...(none === undefined ? [] : [none]));

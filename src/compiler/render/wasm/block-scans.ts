@@ -1,0 +1,370 @@
+/**
+ * Prefix sums, maxima and the like of a block, recognised as wholes however they are written: by Blelloch (up and down a tree), Brent and Kung,
+ * Sklansky; with places left out against conflicts of banks; with what is before an element, or that and the element.
+ *
+ * What the threads do between barriers is run once on symbols (`lockstep.ts`). Where each element ends up as what a pass over all of them would leave
+ * there, and the order of the operations cannot be told from the result, one thread makes that pass (`scan-rows.ts`). Sums by Hillis and Steele
+ * whose rounds go on beyond the array are those of `prefix-ladders.ts`.
+ */
+import * as ir from '../../ir/builder.ts';
+import type { ArraySym, BinaryOp, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import { assignedIn, eachExpr, hasBarrier, hasReturn, mapLists, someExpr, stmtLists } from '../../ir/passes/walk.ts';
+import { Lockstep, NONE, neutralOf, type Value } from './lockstep.ts';
+import { lineOf, Unknown } from './lockstep-numbers.ts';
+import type { Ladders, Scan } from './prefix-ladders.ts';
+
+/** Where elements are. */
+type Places = Pick<Scan, 'first' | 'count' | 'run' | 'gap'>;
+
+/** The number of elements from which on a pass pays. */
+const FEWEST = 8;
+/** How often less is tried of what may be a scan. */
+const MOST_TRIES = 4;
+/** What all threads of a block may do in it: choose a way, load, store. */
+const BUDGET = 100_000;
+
+export function recogniseBlockScans(kernel: Kernel, block: readonly [number, number, number]): Ladders {
+  const scans = new Map<Label, Scan>();
+  const [width] = block;
+  if (block[1] * block[2] !== 1 || width < 4 || width > 1024) return { kernel, scans };
+  if (!hasBarrier(kernel.body) || hasReturn(kernel.body) || !kernel.arrays.some(isPlain)) return { kernel, scans };
+  const builder = ir.KernelBuilder.from(kernel);
+  const inList = (list: readonly Stmt[]): readonly Stmt[] => {
+    if (!list.some((s) => hasBarrier([s]))) return list;
+    const found = replaceIn(list);
+    if (found !== list) return found;
+    let changed = false;
+    const out = list.map((s) => {
+      const inner = mapLists(s, inList);
+      changed ||= inner !== s;
+      return inner;
+    });
+    return changed ? out : list;
+  };
+  const replaceIn = (list: readonly Stmt[]): readonly Stmt[] => {
+    for (const [from, to, array] of stretchesOf(list)) {
+      let part: readonly [number, number] | undefined = [from, to];
+      for (let tries = 0; tries < MOST_TRIES && part !== undefined; tries++) {
+        const segment = new Segment(kernel, list, part, array, width);
+        const scan = segment.scan(builder, scans);
+        if (scan !== undefined) return [...list.slice(0, part[0]), ...scan, ...inList(list.slice(part[1]))];
+        part = segment.rest();
+      }
+    }
+    return list;
+  };
+  const body = inList(kernel.body);
+  if (body === kernel.body) return { kernel, scans };
+  return { kernel: { ...kernel, arrays: [...builder.arrays], vars: [...builder.vars], body }, scans };
+}
+
+/** Arrays whose elements are what vectors hold. */
+function isPlain({ space, dynamic, elem }: ArraySym): boolean {
+  return space === 'shared' && dynamic !== true && (elem === 'i32' || elem === 'u32' || elem === 'f32');
+}
+
+/** Statements that may be a scan of an array: some barriers, in front of which nothing is done but with that array. */
+function stretchesOf(list: readonly Stmt[]): (readonly [from: number, to: number, array: ArraySym])[] {
+  const found: [number, number, ArraySym][] = [];
+  let from = 0;
+  const facts = list.map(factsOf);
+  const end = (to: number): void => {
+    let [first, last] = [from, to];
+    while (first < last && !facts[first]?.works) first++;
+    // What only loads at the end may do so behind the pass.
+    while (last > first && !facts[last - 1]?.changes) last--;
+    const part = facts.slice(first, last);
+    const [array] = part.flatMap((f) => (f?.array === undefined ? [] : [f.array]));
+    const barriers = part.reduce((sum, f) => sum + (f?.barriers ?? 0), 0);
+    if (array !== undefined && barriers > 1 && part.some((f) => f?.joins)) found.push([first, last, array]);
+    from = to;
+  };
+  let array: ArraySym | undefined;
+  for (const [k, f] of facts.entries()) {
+    if (f === undefined || (array !== undefined && f.array !== undefined && f.array !== array)) {
+      end(k);
+      array = undefined;
+      if (f === undefined) from = k + 1;
+    }
+    array = f?.array ?? array;
+  }
+  end(list.length);
+  return found;
+}
+
+interface Facts {
+  /** The shared array that is loaded or stored to. */
+  readonly array: ArraySym | undefined;
+  readonly barriers: number;
+  /** Whether it loads from the array, or stores to it. */
+  readonly works: boolean;
+  /** Whether it stores anything, or has barriers of its own. */
+  readonly changes: boolean;
+  /** Whether elements are combined with others. */
+  readonly joins: boolean;
+}
+
+/** Undefined of what no scan does. */
+function factsOf(s: Stmt): Facts | undefined {
+  let array: ArraySym | undefined;
+  let [barriers, joins, fits, changes] = [0, false, true, s.op === 'loop'];
+  const meet = (mem: MemRef): void => {
+    fits &&= isPlain(mem.array) && (array ?? mem.array) === mem.array;
+    array = mem.array;
+  };
+  const visitExpr = (e: Expr): void => {
+    if (e.op === 'load') meet(e.mem);
+    else if (e.op === 'call' || e.op === 'intrinsic' || e.op === 'native') fits = false;
+    else if (e.op === 'binary' && array !== undefined && e.type === array.elem && neutralOf(e.fn, e.type) !== undefined)
+      joins = true;
+  };
+  const visit = (x: Stmt, inLoop: number): void => {
+    if (x.op === 'barrier') barriers += inLoop > 0 ? 2 : 1;
+    else if (x.op === 'store') {
+      changes = true;
+      if (x.mem.array.space !== 'global') meet(x.mem);
+    } else if (!PLAIN.has(x.op)) fits = false;
+    for (const inner of stmtLists(x)) for (const y of inner) visit(y, inLoop + Number(x.op === 'loop'));
+  };
+  visit(s, 0);
+  if (fits) eachExpr([s], visitExpr);
+  return fits
+    ? { array, barriers, works: array !== undefined, changes: changes && array !== undefined, joins }
+    : undefined;
+}
+
+const PLAIN: ReadonlySet<Stmt['op']> = new Set(['assign', 'if', 'loop', 'block', 'break', 'continue']);
+
+/** Which elements are joined in a node: those from `lo` on, up to `hi`, by their order among all that are touched. */
+interface Span {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+/** Statements of a list, which may be a scan. */
+class Segment {
+  readonly #kernel: Kernel;
+  readonly #list: readonly Stmt[];
+  readonly #work: readonly Stmt[];
+  readonly #from: number;
+  readonly #to: number;
+  /** The statement that is not understood. */
+  #stop: number | undefined;
+  readonly #array: ArraySym;
+  readonly #width: number;
+
+  constructor(
+    kernel: Kernel,
+    list: readonly Stmt[],
+    [from, to]: readonly [number, number],
+    array: ArraySym,
+    width: number,
+  ) {
+    this.#kernel = kernel;
+    this.#list = list;
+    this.#work = list.slice(from, to);
+    this.#from = from;
+    this.#to = to;
+    this.#array = array;
+    this.#width = width;
+  }
+
+  /** The statements instead of it. */
+  scan(builder: ir.KernelBuilder, scans: Map<Label, Scan>): readonly Stmt[] | undefined {
+    try {
+      const steps = new Lockstep(this.#array, this.#width, BUDGET);
+      for (const s of this.#list.slice(0, this.#from)) {
+        if (s.op === 'assign') steps.note(s);
+        else for (const id of assignedIn([s])) steps.forget(id);
+      }
+      for (const [k, s] of this.#work.entries()) {
+        this.#stop = this.#from + k;
+        steps.run([s]);
+      }
+      this.#stop = undefined;
+      return this.#passOver(steps, builder, scans);
+    } catch (error) {
+      if (error instanceof Unknown) return undefined;
+      throw error;
+    }
+  }
+
+  /** What is left to be tried: what is in front of a statement that is not understood, or behind it. */
+  rest(): readonly [number, number] | undefined {
+    const [from, to, stop] = [this.#from, this.#to, this.#stop];
+    if (stop === undefined) {
+      const work = this.#list.slice(from, to);
+      const end = work.findLastIndex((s) => s.op !== 'barrier');
+      const last = work.slice(0, Math.max(end, 0)).findLastIndex((s) => s.op === 'barrier');
+      return last > 0 ? [from, from + last] : undefined;
+    }
+    return hasBarrier(this.#list.slice(from, stop)) ? [from, stop] : [stop + 1, to];
+  }
+
+  #passOver(steps: Lockstep, builder: ir.KernelBuilder, scans: Map<Label, Scan>): readonly Stmt[] | undefined {
+    const { fn } = steps;
+    const array = this.#array;
+    const type = array.elem as ValueType;
+    const neutral = fn === undefined ? undefined : neutralOf(fn, type);
+    const touched = Array.from(steps.touched.keys()).filter((place) => steps.touched[place] === 1);
+    const count = touched.length;
+    const places = placesOf(touched);
+    if (fn === undefined || neutral === undefined || count < FEWEST || places === undefined) return undefined;
+    const spans = spansOf(steps, touched, fn);
+    const spanOf = (node: number): Span | undefined => {
+      const value = steps.constantOf(node);
+      if (value !== undefined) return value === neutral ? { lo: 0, hi: 0 } : undefined;
+      return spans[node];
+    };
+    const form = FORMS.find(({ down, exclusive }) =>
+      touched.every((place, k) => {
+        const span = spanOf(steps.memory[place] as number);
+        if (span === undefined) return false;
+        const wanted = down ? { lo: k + Number(exclusive), hi: count } : { lo: 0, hi: k + Number(!exclusive) };
+        return wanted.lo === wanted.hi ? span.lo === span.hi : span.lo === wanted.lo && span.hi === wanted.hi;
+      }),
+    );
+    if (form === undefined) return undefined;
+    const { down, exclusive } = form;
+    let total: ArraySym | undefined;
+    /** The place of the element that holds a node in the end; -1: that of all together. */
+    const holderOf = (node: number): number => {
+      const span = spanOf(node);
+      const empty = span !== undefined && span.lo === span.hi;
+      if (span === undefined || (empty ? !exclusive : down ? span.hi !== count : span.lo !== 0)) throw new Unknown();
+      const rank = down ? (empty ? count : span.lo) - Number(exclusive) : span.hi - Number(!exclusive);
+      return rank < 0 || rank >= count ? -1 : (touched[rank] as number);
+    };
+    const held = (place: number): Expr => {
+      if (place >= 0) return ir.load(ir.at(array, ir.i32(place)));
+      total ??= builder.shared(array.elem, '%total', 1);
+      return ir.load(ir.at(total, ir.i32(0)));
+    };
+    const behind: Stmt[] = [];
+    const assigned = assignedIn(this.#work);
+    for (const { thread, store, node } of steps.effects) {
+      const { mem, pos } = store;
+      const own = [mem.index, ...mem.checks.flatMap((c) => [c.index, c.extent])];
+      const varies = (e: Expr): boolean => e.op === 'load' || (e.op === 'var' && assigned.has(e.var.id));
+      if (own.some((e) => someExpr(e, varies))) return undefined;
+      const value = held(holderOf(node));
+      const isThread = ir.eq(ir.special('threadIdx.x'), ir.i32(thread));
+      behind.push(ir.ifElse(isThread, [ir.store(mem, value, pos)], [], pos));
+    }
+    for (const id of assigned) {
+      const v = this.#kernel.vars.find((other) => other.id === id);
+      if (v === undefined) return undefined;
+      if (this.#isReadOutside(v)) behind.push(this.#keep(v, steps.valueOf(id), holderOf, held));
+    }
+    const label = builder.label();
+    const [k, sum, own] = [
+      builder.variable('i32', '%scan'),
+      builder.variable(type, '%sum'),
+      builder.variable(type, '%own'),
+    ];
+    const scan: Scan = { ...places, array, fn, down, exclusive, total };
+    scans.set(label, scan);
+    return passOf(scan, { label, k, sum, own, neutral }, behind, this.#work[0]?.pos);
+  }
+
+  /** Gives a variable what it holds in the end. */
+  #keep(v: Var, value: Value | undefined, holderOf: (node: number) => number, held: (place: number) => Expr): Stmt {
+    const line = value === undefined || value instanceof Int32Array ? undefined : lineOf(value);
+    const t = ir.special('threadIdx.x');
+    if (line?.step === 0) return ir.assign(v, ir.constant(v.type, line.first));
+    if (line !== undefined && v.type === 'i32')
+      return ir.assign(v, ir.add(ir.mul(t, ir.i32(line.step)), ir.i32(line.first)));
+    if (!(value instanceof Int32Array)) throw new Unknown();
+    if (v.type !== this.#array.elem || value.includes(NONE)) throw new Unknown();
+    const [first = 0, second = 0] = Array.from(value.subarray(0, 2), holderOf);
+    const step = second - first;
+    if (value.some((node, t) => holderOf(node) !== first + t * step)) throw new Unknown();
+    if (step === 0) return ir.assign(v, held(first));
+    if (first < 0 || first + (this.#width - 1) * step < 0) throw new Unknown();
+    const place = ir.add(ir.mul(t, ir.i32(step)), ir.i32(first));
+    return ir.assign(v, ir.load(ir.at(this.#array, place)));
+  }
+
+  #isReadOutside(v: Var): boolean {
+    const reads = (list: readonly Stmt[]): number => {
+      let count = 0;
+      eachExpr(list, (e) => {
+        if (e.op === 'var' && e.var.id === v.id) count++;
+      });
+      return count;
+    };
+    return reads(this.#kernel.body) !== reads(this.#work);
+  }
+}
+
+const FORMS = [false, true].flatMap((down) => [false, true].map((exclusive) => ({ down, exclusive })));
+
+/** What is joined in nodes; undefined of those that are not neighbours, or joined more often than once where that matters. */
+function spansOf(steps: Lockstep, touched: readonly number[], fn: BinaryOp): (Span | undefined)[] {
+  const { left, right, memory } = steps;
+  const spans: (Span | undefined)[] = new Array(memory.length + left.length);
+  for (const [k, place] of touched.entries()) spans[place] = { lo: k, hi: k + 1 };
+  const twice = fn === 'min' || fn === 'max' || fn === 'and' || fn === 'or';
+  for (const [k, l] of left.entries()) {
+    const [a, b] = [spans[l], spans[right[k] as number]];
+    if (a === undefined || b === undefined) continue;
+    const [low, high] = a.lo <= b.lo ? [a, b] : [b, a];
+    if (low.hi !== high.lo && !(twice && low.hi > high.lo)) continue;
+    spans[memory.length + k] = { lo: low.lo, hi: Math.max(low.hi, high.hi) };
+  }
+  return spans;
+}
+
+/** Where so many elements are, if that can be said in short. */
+function placesOf(touched: readonly number[]): Places | undefined {
+  const [first = 0] = touched;
+  const count = touched.length;
+  const skip = touched.findIndex((place, k) => place !== first + k);
+  if (skip < 0) return { first, count, run: count, gap: 0 };
+  const gap = (touched[skip] as number) - first - skip;
+  const fits = touched.every((place, k) => place === first + k + Math.floor(k / skip) * gap);
+  return fits ? { first, count, run: skip, gap } : undefined;
+}
+
+interface Names {
+  readonly label: Label;
+  readonly k: Var;
+  readonly sum: Var;
+  readonly own: Var;
+  readonly neutral: number;
+}
+
+/** The pass, and what comes behind it. */
+function passOf(
+  scan: Scan,
+  { label, k, sum, own, neutral }: Names,
+  behind: readonly Stmt[],
+  pos: Stmt['pos'] = ir.NOWHERE,
+): readonly Stmt[] {
+  const { array, fn, first, count, run, gap, down, exclusive, total } = scan;
+  const rank = down ? ir.sub(ir.i32(count - 1), ir.read(k)) : ir.read(k);
+  const dense = ir.add(rank, ir.i32(first));
+  const place = gap === 0 ? dense : ir.add(dense, ir.mul(ir.binary('div', rank, ir.i32(run)), ir.i32(gap)));
+  const element = ir.at(array, place, { pos });
+  const take = ir.assign(own, ir.load(element), pos);
+  const next = ir.assign(sum, ir.binary(fn, ir.read(sum), ir.read(own)), pos);
+  const put = ir.store(element, ir.read(sum), pos);
+  const leave = ir.ifElse(ir.ge(ir.read(k), ir.i32(count)), [ir.breakTo(label, pos)], [], pos);
+  const round = exclusive ? [take, put, next] : [take, next, put];
+  return [
+    ir.barrier(pos),
+    ir.ifElse(
+      ir.eq(ir.special('threadIdx.x'), ir.i32(0)),
+      [
+        ir.assign(k, ir.i32(0), pos),
+        ir.assign(sum, ir.constant(sum.type, neutral), pos),
+        ir.loop(label, [leave, ...round], [ir.assign(k, ir.add(ir.read(k), ir.i32(1)), pos)], pos),
+        ...(total === undefined ? [] : [ir.store(ir.at(total, ir.i32(0), { pos }), ir.read(sum), pos)]),
+      ],
+      [],
+      pos,
+    ),
+    ir.barrier(pos),
+    ...behind,
+  ];
+}

@@ -1,0 +1,60 @@
+/**
+ * Variables of places that are so many elements apart, as in `const a = 2 * t + 1`, are written out where they are read: as variables they would be vectors,
+ * out of which each address has to be taken again, and nobody would see that what is at `a` lies beside what is at `2 * t`.
+ */
+import type { Expr, Kernel } from '../../ir/ops.ts';
+import { removeDead } from '../../ir/passes/dead.ts';
+import { eachStmt, mapExpr, mapLists, mapSame, mapTopExprs, someExpr } from '../../ir/passes/walk.ts';
+import { definitionsOf } from './structure.ts';
+
+/** Operations that a place may take. */
+const MOST = 6;
+
+export function inlinePlaces(kernel: Kernel): Kernel {
+  let mayApply = false;
+  eachStmt(kernel.body, (s) => {
+    mayApply ||= s.op === 'assign' && s.var.type === 'i32' && Math.abs(stepOf(s.value) ?? 2) > 1 && isSum(s.value);
+  });
+  if (!mayApply) return kernel;
+  const definitions = definitionsOf(kernel.body);
+  const places = new Map<number, Expr>();
+  const resolved = (e: Expr): Expr =>
+    mapExpr(e, (x) => (x.op === 'var' && definitions.has(x.var.id) ? resolved(definitions.get(x.var.id) as Expr) : x));
+  for (const [id, value] of definitions) {
+    const whole = resolved(value);
+    const step = stepOf(whole);
+    if (step !== undefined && Math.abs(step) > 1 && sizeOf(whole) <= MOST) places.set(id, whole);
+  }
+  if (places.size === 0) return kernel;
+  const inlined = (e: Expr): Expr => mapExpr(e, (x) => (x.op === 'var' ? (places.get(x.var.id) ?? x) : x));
+  const inList = (list: Kernel['body']): Kernel['body'] =>
+    mapSame(list, (s) => mapLists(mapTopExprs(s, inlined), inList));
+  return { ...kernel, body: removeDead(inList(kernel.body), kernel.checked) };
+}
+
+const isSum = (e: Expr): boolean =>
+  e.op === 'binary' && (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul') && !someExpr(e, (x) => x.op === 'load');
+
+/** By how much a sum grows with threadIdx.x; undefined where that is not known here. */
+function stepOf(e: Expr): number | undefined {
+  if (e.op === 'const' || e.op === 'param' || e.op === 'var') return 0;
+  if (e.op === 'special') return e.name === 'threadIdx.x' ? 1 : e.name === 'laneId' ? undefined : 0;
+  if (e.op !== 'binary') return undefined;
+  const [a, b] = [stepOf(e.a), stepOf(e.b)];
+  if (a === undefined || b === undefined) return undefined;
+  if (e.fn === 'add') return a + b;
+  if (e.fn === 'sub') return a - b;
+  if (e.fn !== 'mul') return undefined;
+  if (a === 0 && b === 0) return 0;
+  const factor = e.b.op === 'const' ? Number(e.b.value) : e.a.op === 'const' ? Number(e.a.value) : undefined;
+  return factor === undefined ? undefined : factor * (e.b.op === 'const' ? a : b);
+}
+
+function sizeOf(e: Expr): number {
+  let nodes = 0;
+  someExpr(e, (x) => {
+    if (x.op === 'binary') nodes++;
+    return false;
+  });
+  return nodes;
+}
