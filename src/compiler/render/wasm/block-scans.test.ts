@@ -264,7 +264,7 @@ describe('are one pass', () => {
   });
 
   it('more than once, and with something else behind', () => {
-    const one = scan(PLAIN);
+    const one = scan({ ...PLAIN, way: 'hillis' });
     const [from, to] = [
       one.body.findIndex((s) => s.op === 'assign'),
       one.body.findLastIndex((s) => s.op === 'barrier'),
@@ -276,12 +276,12 @@ describe('are one pass', () => {
       list.map((s): Stmt => {
         if (s.op === 'loop') {
           labels.set(s.label, 100 + s.label);
-          return { ...s, label: 100 + s.label, body: renamed(s.body) };
+          return { ...s, label: 100 + s.label, body: renamed(s.body), update: renamed(s.update) };
         }
         if (s.op === 'if') return { ...s, then: renamed(s.then) };
         return s.op === 'break' ? { ...s, label: labels.get(s.label) ?? s.label } : { ...s };
       });
-    const k = { ...one, body: [...one.body.slice(0, to + 1), ...renamed(work), ...one.body.slice(to)] };
+    const k = { ...one, body: [...one.body.slice(0, to), ir.barrier(), ...renamed(work), ...one.body.slice(to)] };
     verify(k);
     expect(found(k, 16)).toBe(2);
     run(k, 16, 'i32');

@@ -8,7 +8,17 @@
  */
 import * as ir from '../../ir/builder.ts';
 import type { ArraySym, BinaryOp, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from '../../ir/ops.ts';
-import { assignedIn, eachExpr, hasBarrier, hasReturn, mapLists, someExpr, stmtLists } from '../../ir/passes/walk.ts';
+import {
+  assignedIn,
+  eachExpr,
+  hasBarrier,
+  hasReturn,
+  mapLists,
+  someExpr,
+  someStmt,
+  stmtLists,
+  written,
+} from '../../ir/passes/walk.ts';
 import { Lockstep, NONE, neutralOf, type Value } from './lockstep.ts';
 import { lineOf, Unknown } from './lockstep-numbers.ts';
 import type { Ladders, Scan } from './prefix-ladders.ts';
@@ -43,12 +53,18 @@ export function recogniseBlockScans(kernel: Kernel, block: readonly [number, num
   };
   const replaceIn = (list: readonly Stmt[]): readonly Stmt[] => {
     for (const [from, to, array] of stretchesOf(list)) {
-      let part: readonly [number, number] | undefined = [from, to];
-      for (let tries = 0; tries < MOST_TRIES && part !== undefined; tries++) {
-        const segment = new Segment(kernel, list, part, array, width);
-        const scan = segment.scan(builder, scans);
-        if (scan !== undefined) return [...list.slice(0, part[0]), ...scan, ...inList(list.slice(part[1]))];
-        part = segment.rest();
+      const [size, another] = valuesIn(list.slice(from, to), kernel);
+      // Where there are two, nobody knows what both are.
+      if (another !== undefined) continue;
+      for (const guess of size === undefined ? [undefined] : [2 * width, width]) {
+        const guessed = size === undefined || guess === undefined ? undefined : { param: size, value: guess };
+        let part: readonly [number, number] | undefined = [from, to];
+        for (let tries = 0; tries < MOST_TRIES && part !== undefined; tries++) {
+          const segment = new Segment(kernel, list, part, array, { width, guessed });
+          const scan = segment.scan(builder, scans);
+          if (scan !== undefined) return [...list.slice(0, part[0]), ...scan, ...inList(list.slice(part[1]))];
+          part = segment.rest();
+        }
       }
     }
     return list;
@@ -56,6 +72,15 @@ export function recogniseBlockScans(kernel: Kernel, block: readonly [number, num
   const body = inList(kernel.body);
   if (body === kernel.body) return { kernel, scans };
   return { kernel: { ...kernel, arrays: [...builder.arrays], vars: [...builder.vars], body }, scans };
+}
+
+/** The integers among a kernel's arguments that statements read. */
+function valuesIn(list: readonly Stmt[], { params }: Kernel): readonly number[] {
+  const found = new Set<number>();
+  eachExpr(list, (e) => {
+    if (e.op === 'param' && e.type === 'i32' && params[e.param]?.origin.kind === 'value') found.add(e.param);
+  });
+  return [...found];
 }
 
 /** Arrays whose elements are what vectors hold. */
@@ -141,6 +166,12 @@ interface Span {
   readonly hi: number;
 }
 
+interface Where {
+  readonly width: number;
+  /** A parameter that is taken for the number of elements. */
+  readonly guessed: { readonly param: number; readonly value: number } | undefined;
+}
+
 /** Statements of a list, which may be a scan. */
 class Segment {
   readonly #kernel: Kernel;
@@ -152,13 +183,14 @@ class Segment {
   #stop: number | undefined;
   readonly #array: ArraySym;
   readonly #width: number;
+  readonly #guessed: Where['guessed'];
 
   constructor(
     kernel: Kernel,
     list: readonly Stmt[],
     [from, to]: readonly [number, number],
     array: ArraySym,
-    width: number,
+    { width, guessed }: Where,
   ) {
     this.#kernel = kernel;
     this.#list = list;
@@ -167,12 +199,15 @@ class Segment {
     this.#to = to;
     this.#array = array;
     this.#width = width;
+    this.#guessed = guessed;
   }
 
   /** The statements instead of it. */
   scan(builder: ir.KernelBuilder, scans: Map<Label, Scan>): readonly Stmt[] | undefined {
     try {
-      const steps = new Lockstep(this.#array, this.#width, BUDGET);
+      const guessed = this.#guessed;
+      const params = new Map(guessed === undefined ? [] : [[guessed.param, guessed.value]]);
+      const steps = new Lockstep(this.#array, this.#width, params, BUDGET);
       for (const s of this.#list.slice(0, this.#from)) {
         if (s.op === 'assign') steps.note(s);
         else for (const id of assignedIn([s])) steps.forget(id);
@@ -182,7 +217,10 @@ class Segment {
         steps.run([s]);
       }
       this.#stop = undefined;
-      return this.#passOver(steps, builder, scans);
+      const pass = this.#passOver(steps, builder, scans);
+      if (pass === undefined || guessed === undefined) return pass;
+      const isSo = ir.eq(ir.param('i32', guessed.param), ir.i32(guessed.value));
+      return [ir.ifElse(isSo, pass, this.#work, this.#work[0]?.pos)];
     } catch (error) {
       if (error instanceof Unknown) return undefined;
       throw error;
@@ -206,24 +244,35 @@ class Segment {
     const array = this.#array;
     const type = array.elem as ValueType;
     const neutral = fn === undefined ? undefined : neutralOf(fn, type);
+    if (fn === undefined || neutral === undefined) return undefined;
     const touched = Array.from(steps.touched.keys()).filter((place) => steps.touched[place] === 1);
-    const count = touched.length;
-    const places = placesOf(touched);
-    if (fn === undefined || neutral === undefined || count < FEWEST || places === undefined) return undefined;
-    const spans = spansOf(steps, touched, fn);
+    const needed = this.#needed(steps, touched);
+    const count = needed.length;
+    const places = placesOf(needed);
+    if (count < FEWEST || places === undefined) return undefined;
+    const sources = needed === touched ? touched : leavesOf(steps, needed);
+    let spans: (Span | undefined)[] = [];
     const spanOf = (node: number): Span | undefined => {
       const value = steps.constantOf(node);
       if (value !== undefined) return value === neutral ? { lo: 0, hi: 0 } : undefined;
       return spans[node];
     };
-    const form = FORMS.find(({ down, exclusive }) =>
-      touched.every((place, k) => {
+    /** How far the elements that are joined lie behind those that they become. */
+    let source = 0;
+    const form = FORMS.find(({ down, exclusive }) => {
+      const end = down ? -1 : 0;
+      source = (sources.at(end) ?? 0) - (needed.at(end) as number);
+      const from = needed.map((place) => place + source);
+      const isApart = source === 0 || Math.abs(source) > (needed.at(-1) as number) - (needed[0] as number);
+      if (!isApart || from.some((place) => place < 0 || place >= steps.memory.length)) return false;
+      spans = spansOf(steps, from, fn);
+      return needed.every((place, k) => {
         const span = spanOf(steps.memory[place] as number);
         if (span === undefined) return false;
         const wanted = down ? { lo: k + Number(exclusive), hi: count } : { lo: 0, hi: k + Number(!exclusive) };
         return wanted.lo === wanted.hi ? span.lo === span.hi : span.lo === wanted.lo && span.hi === wanted.hi;
-      }),
-    );
+      });
+    });
     if (form === undefined) return undefined;
     const { down, exclusive } = form;
     let total: ArraySym | undefined;
@@ -233,7 +282,7 @@ class Segment {
       const empty = span !== undefined && span.lo === span.hi;
       if (span === undefined || (empty ? !exclusive : down ? span.hi !== count : span.lo !== 0)) throw new Unknown();
       const rank = down ? (empty ? count : span.lo) - Number(exclusive) : span.hi - Number(!exclusive);
-      return rank < 0 || rank >= count ? -1 : (touched[rank] as number);
+      return rank < 0 || rank >= count ? -1 : (needed[rank] as number);
     };
     const held = (place: number): Expr => {
       if (place >= 0) return ir.load(ir.at(array, ir.i32(place)));
@@ -262,9 +311,29 @@ class Segment {
       builder.variable(type, '%sum'),
       builder.variable(type, '%own'),
     ];
-    const scan: Scan = { ...places, array, fn, down, exclusive, total };
+    const scan: Scan = { ...places, source, array, fn, down, exclusive, total };
     scans.set(label, scan);
     return passOf(scan, { label, k, sum, own, neutral }, behind, this.#work[0]?.pos);
+  }
+
+  /** Those elements that are touched and loaded once more, as far as that is known. */
+  #needed(steps: Lockstep, touched: readonly number[]): readonly number[] {
+    if (this.#list !== this.#kernel.body) return touched;
+    const behind = this.#list.slice(this.#to);
+    const later = assignedIn(behind);
+    const needed = new Set<number>();
+    let known = !someStmt(behind, (s) => s.op !== 'store' && written(s)?.array === this.#array);
+    eachExpr(behind, (e) => {
+      if (e.op === 'address') known = false;
+      if (e.op !== 'load' || e.mem.array !== this.#array || !known) return;
+      known = !someExpr(e.mem.index, (x) => x.op === 'var' && later.has(x.var.id));
+      const places = known ? steps.placesOf(e.mem) : undefined;
+      for (const place of places ?? []) needed.add(place);
+      known = places !== undefined;
+    });
+    return known && touched.some((place) => !needed.has(place))
+      ? touched.filter((place) => needed.has(place))
+      : touched;
   }
 
   /** Gives a variable what it holds in the end. */
@@ -298,6 +367,20 @@ class Segment {
 }
 
 const FORMS = [false, true].flatMap((down) => [false, true].map((exclusive) => ({ down, exclusive })));
+
+/** The elements that are joined in others. */
+function leavesOf({ left, right, memory }: Lockstep, places: readonly number[]): readonly number[] {
+  const met = new Set<number>();
+  const meet = (node: number): void => {
+    if (node < 0 || met.has(node)) return;
+    met.add(node);
+    if (node < memory.length) return;
+    meet(left[node - memory.length] as number);
+    meet(right[node - memory.length] as number);
+  };
+  for (const place of places) meet(memory[place] as number);
+  return [...met].filter((node) => node < memory.length).sort((a, b) => a - b);
+}
 
 /** What is joined in nodes; undefined of those that are not neighbours, or joined more often than once where that matters. */
 function spansOf(steps: Lockstep, touched: readonly number[], fn: BinaryOp): (Span | undefined)[] {
@@ -341,12 +424,13 @@ function passOf(
   behind: readonly Stmt[],
   pos: Stmt['pos'] = ir.NOWHERE,
 ): readonly Stmt[] {
-  const { array, fn, first, count, run, gap, down, exclusive, total } = scan;
+  const { array, fn, first, count, run, gap, source, down, exclusive, total } = scan;
   const rank = down ? ir.sub(ir.i32(count - 1), ir.read(k)) : ir.read(k);
   const dense = ir.add(rank, ir.i32(first));
   const place = gap === 0 ? dense : ir.add(dense, ir.mul(ir.binary('div', rank, ir.i32(run)), ir.i32(gap)));
   const element = ir.at(array, place, { pos });
-  const take = ir.assign(own, ir.load(element), pos);
+  const from = source === 0 ? element : ir.at(array, ir.add(place, ir.i32(source)), { pos });
+  const take = ir.assign(own, ir.load(from), pos);
   const next = ir.assign(sum, ir.binary(fn, ir.read(sum), ir.read(own)), pos);
   const put = ir.store(element, ir.read(sum), pos);
   const leave = ir.ifElse(ir.ge(ir.read(k), ir.i32(count)), [ir.breakTo(label, pos)], [], pos);

@@ -96,6 +96,7 @@ export class Lockstep {
   fn: BinaryOp | undefined;
   readonly #array: ArraySym;
   readonly #width: number;
+  readonly #params: ReadonlyMap<number, number>;
   readonly #length: number;
   readonly #constants: number[] = [];
   readonly #writer: Int32Array;
@@ -103,8 +104,9 @@ export class Lockstep {
   readonly #all: Int32Array;
   #budget: number;
 
-  /** `budget`: how much threads may do, all together. */
-  constructor(array: ArraySym, width: number, budget: number) {
+  /** `params`: values of parameters; `budget`: how much threads may do, all together. */
+  constructor(array: ArraySym, width: number, params: ReadonlyMap<number, number>, budget: number) {
+    this.#params = params;
     this.#array = array;
     this.#width = width;
     this.#length = array.length ?? 0;
@@ -121,6 +123,17 @@ export class Lockstep {
   /** Runs a list with all threads. */
   run(list: readonly Stmt[]): void {
     if (this.#list(list, this.#all) !== undefined) throw new Unknown();
+  }
+
+  /** The elements that threads load somewhere else, with what variables hold now; undefined where that is not known. */
+  placesOf(mem: MemRef): readonly number[] | undefined {
+    try {
+      const places = this.#places(mem, this.#all);
+      return Array.from(this.#all, (t) => numberOf(places, t));
+    } catch (error) {
+      if (error instanceof Unknown) return undefined;
+      throw error;
+    }
   }
 
   forget(id: number): void {
@@ -320,6 +333,11 @@ export class Lockstep {
     switch (e.op) {
       case 'const':
         return Number(e.value);
+      case 'param': {
+        const value = this.#params.get(e.param);
+        if (value === undefined) throw new Unknown();
+        return value;
+      }
       case 'special':
         if (e.name === 'blockDim.x') return this.#width;
         if (e.name !== 'threadIdx.x') throw new Unknown();

@@ -34,6 +34,8 @@ export interface Scan {
   readonly count: number;
   readonly run: number;
   readonly gap: number;
+  /** How far the elements that are taken in lie behind those that they become. */
+  readonly source: number;
   /** From the last element to the first. */
   readonly down: boolean;
   /** Whether an element becomes what is before it, without itself. */
@@ -239,7 +241,7 @@ function laddered(
     else if (isReadOutside(kernel, loop, v)) return undefined;
   }
   const { array, width, step, down } = asked;
-  const whole = { run: width, gap: 0, exclusive: false, total: undefined };
+  const whole = { run: width, gap: 0, source: 0, exclusive: false, total: undefined };
   const scan = { array, fn: memory.fn, first, count: width, down, ...whole };
   return (last) => ({ scan, step, last, copies });
 }

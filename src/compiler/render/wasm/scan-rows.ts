@@ -26,7 +26,7 @@ export function scanOf(g: Gen, body: readonly Stmt[]): Scan | undefined {
   return run % 4 === 0 && run <= LONGEST_RUN && count % run === 0 ? scan : undefined;
 }
 
-export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, exclusive, total }: Scan): void {
+export function emitScan(g: Gen, { array, fn, first, count, run, gap, source, down, exclusive, total }: Scan): void {
   const { f } = g;
   const t = addressType(g);
   const type = array.elem as ValueType;
@@ -39,6 +39,7 @@ export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, excl
   /** From the first of some vectors to the first of the next. */
   const step = 16 * together + gap * size;
   const start = pushBase(g, array) + first * size;
+  const behind = source * size;
   /** What instructions add to get to the first of the vectors, in memory. */
   const base = start + (down ? rest * size : 0);
   if (down) {
@@ -50,7 +51,7 @@ export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, excl
   const twice = !exclusive && (fn === 'min' || fn === 'max' || fn === 'and' || fn === 'or');
   if (twice) {
     f.get(place);
-    f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, base + (down ? 16 * together - size : 0));
+    f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, base + behind + (down ? 16 * together - size : 0));
     splat(f, type);
   } else splatConst(f, type, neutralOf(fn, type) ?? 0);
   f.set(carry);
@@ -61,7 +62,7 @@ export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, excl
   }
   const vector = (offset: number): void => {
     f.get(place);
-    f.memory('v128.load', 2, offset);
+    f.memory('v128.load', 2, offset + behind);
     f.set(x);
     for (const by of [1, 2]) {
       take(
@@ -124,7 +125,7 @@ export function emitScan(g: Gen, { array, fn, first, count, run, gap, down, excl
     const offset = start + (down ? rest - 1 - k : count - rest + k) * size;
     const element = f.temp(t);
     f.tee(element);
-    f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, offset);
+    f.memory(type === 'f32' ? 'f32.load' : 'i32.load', 2, offset + behind);
     splat(f, type);
     f.set(x);
     const put = (): void => {
