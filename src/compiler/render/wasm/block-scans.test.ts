@@ -41,6 +41,8 @@ interface Twist {
   /** How far what is taken in is from where it should be. */
   readonly apart?: number;
   readonly length?: number;
+  /** Whether a parameter says how many elements there are. */
+  readonly sized?: true;
   readonly tail?: (at: (i: Expr) => Expr, put: (i: Expr, v: Expr) => Stmt) => readonly Stmt[];
   readonly value?: (e: Expr) => Expr;
 }
@@ -72,18 +74,19 @@ function scan(form: Form, twist: Twist = {}): Kernel {
   const at = (e: Expr): Expr => ir.load(mem(e));
   const put = (e: Expr, v: Expr): Stmt => ir.store(mem(e), v);
   const join = (a: Expr, c: Expr): Expr => value(ir.binary(fn, a, c));
-  const loop = (from: number, ends: Expr, body: readonly Stmt[], next: Expr): readonly Stmt[] => {
+  const loop = (from: number | Expr, ends: Expr, body: readonly Stmt[], next: Expr): readonly Stmt[] => {
     const label = b.label();
     return [
-      ir.assign(d, i32(from)),
+      ir.assign(d, typeof from === 'number' ? i32(from) : from),
       ir.loop(label, [ifElse(ends, [ir.breakTo(label)]), ...body], [ir.assign(d, next)]),
     ];
   };
   const [twice, half] = [mul(read(d), i32(2)), ir.binary('shr', read(d), i32(1))];
-  const atLeast = (most: number): Expr => ir.ge(read(d), i32(most));
+  const size = twist.sized === true ? b.value('i32', 'n') : i32(n);
+  const atLeast = (most: number): Expr => ir.ge(read(d), most === n ? size : i32(most));
   const none = ir.compare('le', read(d), i32(0));
   const last = ir.eq(t, i32(0));
-  const total = more === 'total' ? [ifElse(last, [ir.store(ir.at(also, i32(0)), at(i32(n - 1)))])] : [];
+  const total = more === 'total' ? [ifElse(last, [ir.store(ir.at(also, i32(0)), at(sub(size, i32(1))))])] : [];
   const left = sub(mul(read(offset), add(mul(t, i32(2)), i32(1))), i32(1));
   const right = sub(mul(read(offset), add(mul(t, i32(2)), i32(2))), i32(1));
   const fewer = ir.lt(t, add(read(d), i32(off)));
@@ -91,7 +94,7 @@ function scan(form: Form, twist: Twist = {}): Kernel {
     blelloch: () => [
       ir.assign(offset, i32(1)),
       ...loop(
-        n / 2,
+        ir.binary('shr', size, i32(1)),
         ir.compare('le', read(d), i32(short)),
         [
           ir.barrier(),
@@ -101,7 +104,7 @@ function scan(form: Form, twist: Twist = {}): Kernel {
         half,
       ),
       ...total,
-      ifElse(last, [put(i32(n - 1), ir.constant(elem, root))]),
+      ifElse(last, [put(sub(size, i32(1)), ir.constant(elem, root))]),
       ...loop(
         1,
         atLeast(n),
@@ -200,13 +203,53 @@ function scan(form: Form, twist: Twist = {}): Kernel {
   );
 }
 
+/** By Hillis and Steele with two buffers in turns, of which the second begins `apart` elements behind the first. */
+function inTurns(
+  width: number,
+  { apart = width, rounds = Math.log2(width), elem = 'i32' as Elem, reads = 0 } = {},
+): Kernel {
+  const b = new ir.KernelBuilder('turns');
+  const [x, out] = [b.global(elem, 'x'), b.global(elem, 'out')];
+  b.global(elem, 'also');
+  const s = b.shared(elem, 's', 2 * Math.max(width, apart));
+  const [d, into, from, label] = [
+    b.variable('i32', 'd'),
+    b.variable('i32', 'into'),
+    b.variable('i32', 'from'),
+    b.label(),
+  ];
+  const at = (buffer: Expr, e: Expr): ReturnType<typeof ir.at> => ir.at(s, add(mul(buffer, i32(apart)), e));
+  return b.build([
+    ir.store(ir.at(s, t), ir.load(ir.at(x, t))),
+    ir.barrier(),
+    ir.assign(into, i32(0)),
+    ir.assign(d, i32(1)),
+    ir.loop(
+      label,
+      [
+        ifElse(ir.ge(read(d), i32(2 ** rounds)), [ir.breakTo(label)]),
+        ir.assign(into, sub(i32(1), read(into))),
+        ir.assign(from, sub(i32(1), read(into))),
+        ifElse(
+          ir.ge(t, read(d)),
+          [ir.store(at(read(into), t), add(ir.load(at(read(from), t)), ir.load(at(read(from), sub(t, read(d))))))],
+          [ir.store(at(read(into), t), ir.load(at(read(from), t)))],
+        ),
+        ir.barrier(),
+      ],
+      [ir.assign(d, mul(read(d), i32(2)))],
+    ),
+    ir.store(ir.at(out, t), ir.load(at(add(read(into), i32(reads)), t))),
+  ]);
+}
+
 function found(k: Kernel, width: number): number {
   const { kernel, scans } = recogniseBlockScans(simplify(k, { block: [width, 1, 1] }), [width, 1, 1]);
   verify(kernel);
   return scans.size;
 }
 
-function run(k: Kernel, width: number, elem: Elem, seed = 1): void {
+function run(k: Kernel, width: number, elem: Elem, seed = 1, more: readonly number[] = []): void {
   const r = new Random(seed);
   const n = 2 * width;
   const numbers = Array.from({ length: n }, () =>
@@ -214,7 +257,7 @@ function run(k: Kernel, width: number, elem: Elem, seed = 1): void {
   );
   const bytes = new Uint8Array(12 * n);
   bytes.set(new Uint8Array((elem === 'f32' ? Float32Array.from(numbers) : Int32Array.from(numbers)).buffer));
-  check(k, { block: [width, 1, 1] }, [0, 4 * n, 8 * n], bytes, [{ at: 4 * n, elem, length: 2 * n }]);
+  check(k, { block: [width, 1, 1] }, [0, 4 * n, 8 * n, ...more], bytes, [{ at: 4 * n, elem, length: 2 * n }]);
 }
 
 const WAYS = ['blelloch', 'brent', 'sklansky', 'hillis'] as const;
@@ -260,6 +303,37 @@ describe('are one pass', () => {
       const k = scan(form);
       expect(found(k, form.width), JSON.stringify(form)).toBe(1);
       run(k, form.width, form.elem, seed);
+    }
+  });
+
+  it('with two buffers in turns', () => {
+    for (const width of [8, 16, 32, 64]) {
+      const k = inTurns(width);
+      expect(found(k, width)).toBe(1);
+      run(k, width, 'i32');
+      const uneven = inTurns(width, { apart: width + 3 });
+      expect(found(uneven, width)).toBe(1);
+      run(uneven, width, 'i32');
+    }
+    for (const [twist, count] of [
+      [{ elem: 'f32' as Elem }, 0],
+      [{ rounds: 3 }, 0],
+      // The other buffer holds what the last round but one made.
+      [{ reads: -1 }, 0],
+    ] as const) {
+      const k = inTurns(32, twist);
+      expect(found(k, 32)).toBe(count);
+      run(k, 32, twist.elem ?? 'i32');
+    }
+  });
+
+  it('of as many elements as a parameter says, and of others', () => {
+    for (const way of ['blelloch', 'hillis'] as const) {
+      for (const more of ['nothing', 'total'] as const) {
+        const k = scan({ ...PLAIN, way, more }, { sized: true });
+        expect(found(k, 16)).toBe(1);
+        for (const n of [32, 16, 8, 2, 1]) if (way === 'blelloch' || n <= 16) run(k, 16, 'i32', n, [n]);
+      }
     }
   });
 
