@@ -1,5 +1,5 @@
 /**
- * Random blocks that share what their threads find, between barriers: prefix sums, maxima and the like by Hillis and Steele, written in several ways
+ * Random blocks that share what their threads find, between barriers: prefix sums, maxima and the like by Hillis and Steele or by trees, written in several ways
  * and now and then a little wrong, and counters that all threads change atomically. The CPU device makes one pass of the former, and keeps the
  * latter in registers.
  */
@@ -109,6 +109,84 @@ class LadderGenerator {
     return [{ k: 'for', name: step, from: r.chance(0.95) ? 1 : 2, to, step: 1, shift: 'left', body: r.pick(ways)() }];
   }
 
+  /** Sums of all before each element, or up to it, by trees over twice as many elements as there are threads. */
+  #trees(body: Stmt[]): void {
+    const r = this.#r;
+    const t = r.pick<Value>(['i32', 'i32', 'u32', 'f32']);
+    const fn = r.pick<BinOp>(
+      t === 'f32' ? ['max', 'min', 'max', 'add'] : ['add', 'add', 'max', 'min', 'and', 'or', 'xor', 'mul'],
+    );
+    const n = 2 * 2 ** Math.floor(Math.log2(this.#width));
+    const all = 2 * this.#width;
+    const [pad, first, slip] = [r.pick([0, 0, 1, 2, 3, 5]), r.pick([0, 0, 1, 5]), r.chance(0.12) ? 1 : 0];
+    const [x, out] = [this.#declare('in', t, all * this.#grid), this.#declare('out', t, all * this.#grid)];
+    const totals = this.#declare('out', t, this.#grid);
+    const s = this.#declare('shared', t, first + 2 * all + 8);
+    const place = (e: Expr): Expr => {
+      const from = first > 0 ? join('add', e, word(first)) : e;
+      return pad > 0 ? join('add', from, join('shr', e, word(pad))) : from;
+    };
+    const load = (e: Expr): Expr => ({ t, k: 'load', array: s, at: raw(place(e)) });
+    const put = (e: Expr, value: Expr): Stmt => ({ k: 'store', array: s, at: raw(place(e)), value });
+    const both = (a: Expr, b: Expr): Expr => (r.chance(0.5) ? join(fn, a, b) : join(fn, b, a));
+    const [d, i, offset, own] = [this.#name('d'), this.#name('i'), this.#name('offset'), this.#name('own')];
+    const choose = (c: Expr, then: readonly Stmt[]): Stmt => ({ k: 'if', c, then, else: [] });
+    const twice = join('mul', named(d), word(2));
+    const last = join('sub', join('mul', join('add', X, word(1)), twice), word(1));
+    const up = (from: number, to: number, rounds: readonly Stmt[]): Stmt => {
+      return { k: 'for', name: d, from, to, step: 1, shift: 'left', body: [BARRIER, ...rounds] };
+    };
+    const down = (from: number, rounds: readonly Stmt[]): Stmt => {
+      return { k: 'for', name: d, from, to: 0, step: 1, shift: 'right', body: [BARRIER, ...rounds] };
+    };
+    const total = choose(compare('eq', X, word(0)), [
+      { k: 'store', array: totals, at: raw(special('blockIdx.x')), value: load(word(n - 1)) },
+    ]);
+    const few = compare('lt', X, slip > 0 ? join('sub', named(d), word(slip)) : named(d));
+    const of = (k: number): Expr =>
+      join('sub', join('mul', named(offset), join('add', join('mul', X, word(2)), word(k))), word(1));
+    const ways: (() => readonly Stmt[])[] = [
+      () => [
+        up(1, n, [
+          { k: 'let', name: i, value: last },
+          choose(compare('lt', named(i), word(n)), [
+            put(named(i), both(load(named(i)), load(join('sub', named(i), named(d))))),
+          ]),
+        ]),
+        down(n / 4, [
+          { k: 'let', name: i, value: join('add', last, named(d)) },
+          choose(compare('lt', named(i), word(n - slip)), [
+            put(named(i), both(load(join('sub', named(i), named(d))), load(named(i)))),
+          ]),
+        ]),
+        BARRIER,
+        total,
+      ],
+      () => [
+        { k: 'let', name: offset, value: word(1) },
+        down(n / 2, [
+          choose(few, [put(of(2), both(load(of(2)), load(of(1))))]),
+          { k: 'set', name: offset, t: 'i32', value: join('mul', named(offset), word(2)) },
+        ]),
+        total,
+        choose(compare('eq', X, word(0)), [put(word(n - 1), this.#nothing(fn, t))]),
+        up(1, n, [
+          { k: 'set', name: offset, t: 'i32', value: join('shr', named(offset), word(1)) },
+          choose(few, [
+            { k: 'let', name: own, value: load(of(1)) },
+            put(of(1), load(of(2))),
+            put(of(2), both(load(of(2)), named(own, t))),
+          ]),
+        ]),
+      ],
+    ];
+    const base = join('mul', special('blockIdx.x'), word(all));
+    const mine = [join('mul', X, word(2)), join('add', join('mul', X, word(2)), word(1))];
+    body.push(...mine.map((e) => put(e, { t, k: 'load', array: x, at: raw(join('add', base, e)) })));
+    body.push(...r.pick(ways)(), BARRIER);
+    body.push(...mine.map((e): Stmt => ({ k: 'store', array: out, at: raw(join('add', base, e)), value: load(e) })));
+  }
+
   /** A condition on what a thread has. */
   #condition(mine: Expr): Expr {
     const r = this.#r;
@@ -186,7 +264,10 @@ class LadderGenerator {
     const id = join('add', join('mul', special('blockIdx.x'), word(this.#width * this.#height)), special('t'));
     const body: Stmt[] = [];
     const which = r.below(4);
-    if (which !== 1) this.#ladders(id, body);
+    if (which !== 1) {
+      if (this.#height === 1 && r.chance(0.5)) this.#trees(body);
+      else this.#ladders(id, body);
+    }
     if (which === 1 || which === 2) {
       if (body.length > 0) body.push(BARRIER);
       this.#counters(id, body);

@@ -14,7 +14,7 @@ const DEVICES: readonly DeviceName[] = ['cpu', 'threads', 'scalar', 'simulator']
 const COUNT = [0xfd, 0xa1, 0x01];
 
 it('do the same as in the evaluator, in one pass and in registers', { timeout: 240_000 }, () => {
-  let [whole, counted] = [0, 0];
+  let [whole, ofTrees, counted] = [0, 0, 0];
   const devices = new Map(
     DEVICES.map((name) => [
       name as string,
@@ -29,21 +29,24 @@ it('do the same as in the evaluator, in one pass and in registers', { timeout: 2
   let ladders = 0;
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const p = generateLadders(seed);
-    let recognised = false;
+    let [recognised, trees] = [false, false];
     const failure = observingPasses(
       ({ name, before, after }) => {
-        recognised ||= name === 'recognise ladders' && before !== after;
+        recognised ||= (name === 'recognise ladders' || name === 'recognise scans') && before !== after;
+        trees ||= name === 'recognise scans' && before !== after;
       },
       () => check(p, devices),
     );
     const what = `seed ${seed}, ${failure?.device}, block ${p.block}:\n${printProgram(p)}\n${failure?.what}`;
     expect(failure, what).toBeUndefined();
     if (recognised) whole++;
+    if (trees && printProgram(p).includes('>>=')) ofTrees++;
     if (printProgram(p).includes('<<=')) ladders++;
   }
   for (const device of devices.values()) device.close();
   expect(ladders).toBeGreaterThan(PROGRAMS / 2);
   expect(whole).toBeGreaterThan(ladders / 2);
+  expect(ofTrees).toBeGreaterThan(PROGRAMS / 8);
   expect(counted).toBeGreaterThan(PROGRAMS / 8);
-  if (process.env['FUZZ_LADDERS'] !== undefined) console.log({ PROGRAMS, ladders, whole, counted });
+  if (process.env['FUZZ_LADDERS'] !== undefined) console.log({ PROGRAMS, ladders, whole, ofTrees, counted });
 });

@@ -285,9 +285,9 @@ class Segment {
       return rank < 0 || rank >= count ? -1 : (needed[rank] as number);
     };
     const held = (place: number): Expr => {
-      if (place >= 0) return ir.load(ir.at(array, ir.i32(place)));
+      if (place >= 0) return ir.load(this.#at(array, ir.i32(place)));
       total ??= builder.shared(array.elem, '%total', 1);
-      return ir.load(ir.at(total, ir.i32(0)));
+      return ir.load(this.#at(total, ir.i32(0)));
     };
     const behind: Stmt[] = [];
     const assigned = assignedIn(this.#work);
@@ -313,7 +313,7 @@ class Segment {
     ];
     const scan: Scan = { ...places, source, array, fn, down, exclusive, total };
     scans.set(label, scan);
-    return passOf(scan, { label, k, sum, own, neutral }, behind, this.#work[0]?.pos);
+    return passOf(scan, { kernel: this.#kernel, label, k, sum, own, neutral }, behind, this.#work[0]?.pos);
   }
 
   /** Those elements that are touched and loaded once more, as far as that is known. */
@@ -351,7 +351,11 @@ class Segment {
     if (step === 0) return ir.assign(v, held(first));
     if (first < 0 || first + (this.#width - 1) * step < 0) throw new Unknown();
     const place = ir.add(ir.mul(t, ir.i32(step)), ir.i32(first));
-    return ir.assign(v, ir.load(ir.at(this.#array, place)));
+    return ir.assign(v, ir.load(this.#at(this.#array, place)));
+  }
+
+  #at(array: ArraySym, place: Expr): MemRef {
+    return elementAt(array, place, this.#kernel);
   }
 
   #isReadOutside(v: Var): boolean {
@@ -409,7 +413,13 @@ function placesOf(touched: readonly number[]): Places | undefined {
   return fits ? { first, count, run: skip, gap } : undefined;
 }
 
+/** An element at a place of 32 bits. */
+function elementAt(array: ArraySym, place: Expr, { indexBits }: Kernel, pos: Stmt['pos'] = ir.NOWHERE): MemRef {
+  return ir.at(array, indexBits === 64 ? ir.cast('i64', place) : place, { pos });
+}
+
 interface Names {
+  readonly kernel: Kernel;
   readonly label: Label;
   readonly k: Var;
   readonly sum: Var;
@@ -420,7 +430,7 @@ interface Names {
 /** The pass, and what comes behind it. */
 function passOf(
   scan: Scan,
-  { label, k, sum, own, neutral }: Names,
+  { kernel, label, k, sum, own, neutral }: Names,
   behind: readonly Stmt[],
   pos: Stmt['pos'] = ir.NOWHERE,
 ): readonly Stmt[] {
@@ -428,8 +438,8 @@ function passOf(
   const rank = down ? ir.sub(ir.i32(count - 1), ir.read(k)) : ir.read(k);
   const dense = ir.add(rank, ir.i32(first));
   const place = gap === 0 ? dense : ir.add(dense, ir.mul(ir.binary('div', rank, ir.i32(run)), ir.i32(gap)));
-  const element = ir.at(array, place, { pos });
-  const from = source === 0 ? element : ir.at(array, ir.add(place, ir.i32(source)), { pos });
+  const element = elementAt(array, place, kernel, pos);
+  const from = source === 0 ? element : elementAt(array, ir.add(place, ir.i32(source)), kernel, pos);
   const take = ir.assign(own, ir.load(from), pos);
   const next = ir.assign(sum, ir.binary(fn, ir.read(sum), ir.read(own)), pos);
   const put = ir.store(element, ir.read(sum), pos);
@@ -443,7 +453,7 @@ function passOf(
         ir.assign(k, ir.i32(0), pos),
         ir.assign(sum, ir.constant(sum.type, neutral), pos),
         ir.loop(label, [leave, ...round], [ir.assign(k, ir.add(ir.read(k), ir.i32(1)), pos)], pos),
-        ...(total === undefined ? [] : [ir.store(ir.at(total, ir.i32(0), { pos }), ir.read(sum), pos)]),
+        ...(total === undefined ? [] : [ir.store(elementAt(total, ir.i32(0), kernel, pos), ir.read(sum), pos)]),
       ],
       [],
       pos,
