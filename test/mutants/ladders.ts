@@ -10,7 +10,7 @@ const MISTAKES: readonly Row[] = [
   ['prefix-ladders', ' || Number(start.value.value) !== 1', '', 'rounds may begin anywhere'],
   ['prefix-ladders', 'if (this.#asking) throw new Unknown();', '', 'barriers between loads and stores do not matter'],
   [
-    'prefix-ladders',
+    'lockstep',
     "case 'xor':\n      return float ? undefined : 0;",
     "case 'xor':\n      return 0;",
     'the order of float sums does not matter',
@@ -40,16 +40,65 @@ const MISTAKES: readonly Row[] = [
   ['prefix-ladders', "['1 -1 0', '-1 1 -1']", "['1 -1 0', '-1 1 0']", 'the thread at the step has no partner'],
   ['scan-rows', 'Math.min(Math.max(lane, 0), 3)', 'lane & 3', 'lanes come round from the other end'],
   ['scan-rows', 'fill(down ? 0 : 3)', 'fill(3)', 'going down, the last lane is handed on'],
-  ['scan-rows', "fn === 'mul' ? 1 : 0", '0', 'products begin with 0'],
+  ['scan-rows', 'neutralOf(fn, type) ?? 0', '0', 'products begin with 0'],
   [
     'scan-rows',
-    'base + (down ? 16 * together - size : 0)',
-    'base',
+    'base + behind + (down ? 16 * together - size : 0)',
+    'base + behind',
     'going down, the first element is taken for the last',
   ],
   ['scan-rows', 'down ? rest - 1 - k : count - rest + k', 'count - rest + k', 'going down, what is left is at the end'],
   ['scan-rows', 'k < rest', 'k < 0', 'what is left of the vectors is left out'],
   ['scan-rows', 'for (const by of [1, 2])', 'for (const by of [1])', 'lanes take in their neighbour alone'],
+];
+
+/** Of scans however they are written, and of what tells them. */
+const SCANS: readonly Row[] = [
+  ['block-scans', 'block[1] * block[2] !== 1 || ', '', 'all rows of a block are the first one'],
+  [
+    'block-scans',
+    'return value === neutral ? { lo: 0, hi: 0 } : undefined;',
+    'return { lo: 0, hi: 0 };',
+    'all constants count for nothing',
+  ],
+  ['block-scans', 'low.hi !== high.lo && ', 'low.hi < high.lo && ', 'what is joined twice is joined once'],
+  [
+    'block-scans',
+    ': span.lo === wanted.lo && span.hi === wanted.hi',
+    ': span.hi === wanted.hi',
+    'it does not matter where a sum begins',
+  ],
+  [
+    'block-scans',
+    'exclusive ? [take, put, next] : [take, next, put]',
+    '[take, next, put]',
+    'what is before an element has it in',
+  ],
+  ['block-scans', 'ir.eq(ir.param', 'ir.ne(ir.param', 'the size that is guessed is any other'],
+  [
+    'block-scans',
+    'needed === touched ? touched : leavesOf(steps, needed)',
+    'touched',
+    'what is joined lies where it becomes something else',
+  ],
+  ['block-scans', 'if (this.#isReadOutside(v))', 'if (false)', 'what variables hold in the end is lost'],
+  ['lockstep', 'if (writer !== NOBODY && writer !== t) throw new Unknown();', '', 'who loads may race with who stores'],
+  [
+    'lockstep',
+    'if ((writer !== NOBODY && writer !== t) || (reader !== NOBODY && reader !== t)) throw new Unknown();',
+    '',
+    'who stores may race with anybody',
+  ],
+  ['lockstep', '(this.fn !== undefined && this.fn !== fn)', 'false', 'two operations are one'],
+  [
+    'scan-rows',
+    'down ? [5, 6, 7, 0] : [0, 4, 5, 6]',
+    '[0, 4, 5, 6]',
+    'going down, what is before an element is behind it',
+  ],
+  ['scan-rows', 'const behind = source * size;', 'const behind = 0;', 'the first buffer is the second'],
+  ['scan-rows', 'count % run === 0', 'true', 'runs of elements are all whole'],
+  ['scan-rows', 'if (exclusive) put();', '', 'what is left of an exclusive scan stays what it was'],
 ];
 
 /** What random programs find by themselves. */
@@ -60,7 +109,30 @@ const FOUND: readonly Row[] = [
 
 const FUZZ = ['test/fuzz/ladders.test.ts'];
 
+/** Of variables of places, which are written out. */
+const PLACES: readonly Row[] = [
+  [
+    'inline-places',
+    'definitions.has(x.var.id) ? resolved(definitions.get(x.var.id) as Expr) : x',
+    'false ? x : x',
+    'a place is what it is told in terms of others',
+  ],
+  ['inline-places', 'Math.abs(step) > 1', 'step > 9', 'places stay variables'],
+  [
+    'interleave',
+    'a === b || (a.space === b.space',
+    '(a.space === b.space',
+    'what is loaded from an array is not what was stored there',
+  ],
+  ['interleave', "(a.space === 'global' || ", '(false || ', 'arguments are never the same memory'],
+];
+
+const OF_PLACES = ['src/compiler/render/wasm/inline-places.test.ts', 'src/compiler/render/wasm/interleave.test.ts'];
+const OF_SCANS = ['src/compiler/render/wasm/block-scans.test.ts'];
+
 export const LADDERS: readonly Row[] = [
+  ...PLACES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_PLACES]),
+  ...SCANS.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SCANS]),
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...FOUND.map(([file, find, replace, what]): Row => [file, find, replace, what, FUZZ]),
 ];
