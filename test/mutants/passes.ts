@@ -136,6 +136,20 @@ export const PASSES: readonly Row[] = [
     'lanes leave loops of a renderer together',
   ],
   [
+    'ir/passes/guard-peeling',
+    "add(apart, constant('i64', step - 1))",
+    'apart',
+    'items that are some steps apart begin a step too early',
+    ['src/compiler/ir/passes/guard-peeling.test.ts'],
+  ],
+  [
+    'ir/passes/guard-peeling',
+    ' - 1 - step * (n - 1));',
+    ' - n);',
+    'items that are some steps apart wrap as late as neighbours',
+    ['src/compiler/ir/passes/guard-peeling.test.ts'],
+  ],
+  [
     'ir/measures',
     '[denied.a, denied.b].flatMap((a) => conjuncts',
     '[denied.a].flatMap((a) => conjuncts',

@@ -138,7 +138,24 @@ export function boundOf(e: Expr, along: Along): Bound | undefined {
   if (consecutive && along.isSteady(e.b)) return limits(e.fn, consecutive, e.b, along);
   const mirrored = baseOf(e.b, along);
   if (mirrored && along.isSteady(e.a)) return limits(MIRRORED[e.fn], mirrored, e.a, along);
+  const [steps, others] = [stepsOf(e.a, along), stepsOf(e.b, along)];
+  if (steps && along.isSteady(e.b)) return limits(e.fn, steps.base, e.b, along, steps.step);
+  if (others && along.isSteady(e.a)) return limits(MIRRORED[e.fn], others.base, e.a, along, others.step);
   return undefined;
+}
+
+/** Of an expression that grows by the same number with each thread: that number, from 2 on, and the value at the first thread. */
+function stepsOf(e: Expr, along: Along): { readonly base: Expr; readonly step: number } | undefined {
+  if (e.op !== 'binary') return undefined;
+  if (e.fn === 'add' || e.fn === 'sub') {
+    const a = stepsOf(e.a, along);
+    if (a && along.isSteady(e.b)) return { ...a, base: binary(e.fn, a.base, e.b) };
+    const b = e.fn === 'add' ? stepsOf(e.b, along) : undefined;
+    return b && along.isSteady(e.a) ? { ...b, base: binary('add', e.a, b.base) } : undefined;
+  }
+  if (e.fn !== 'mul' || e.b.op !== 'const') return undefined;
+  const [base, step] = [baseOf(e.a, along), Number(e.b.value)];
+  return base && step >= 2 && step * along.extent < 2 ** 30 ? { base: binary('mul', base, e.b), step } : undefined;
 }
 
 /** The value at the first thread of an expression that grows by one with each (mod 2^32). */
@@ -167,16 +184,19 @@ function baseOf(e: Expr, along: Along): Expr | undefined {
 }
 
 /**
- * The x in [0, n) for which base + x compares with the limit as asked, counted in 64 bits, where nothing wraps. Where
- * base + x would wrap in its own 32 bits, within the row, the bounds do not hold: `exact` says so.
+ * The x in [0, n) for which base + step * x compares with the limit as asked, counted in 64 bits, where nothing wraps. Where
+ * that would wrap in its own 32 bits, within the row, the bounds do not hold: `exact` says so.
  */
-function limits(fn: CompareOp, base: Expr, limit: Expr, { extent: n, span }: Along): Bound {
+function limits(fn: CompareOp, base: Expr, limit: Expr, { extent: n, span }: Along, step = 1): Bound {
   const end = span === undefined ? constant('i64', n) : cast('i64', span);
-  const most = constant(base.type, base.type === 'u32' ? 2 ** 32 - n : 2 ** 31 - n);
+  const most = constant(base.type, (base.type === 'u32' ? 2 ** 32 : 2 ** 31) - 1 - step * (n - 1));
   const exact = compare('le', base, most);
-  const distance = sub(cast('i64', limit), cast('i64', base));
+  const apart = sub(cast('i64', limit), cast('i64', base));
   const clamp = (x: Expr): Expr => cast('i32', max(min(x, end), constant('i64', 0)));
-  const past = add(distance, constant('i64', 1));
+  /** How many steps there are in so much, none of which is broken off. */
+  const steps = (x: Expr): Expr => (step === 1 ? x : binary('floordiv', x, constant('i64', step)));
+  const distance = steps(step === 1 ? apart : add(apart, constant('i64', step - 1)));
+  const past = add(steps(apart), constant('i64', 1));
   switch (fn) {
     case 'lt':
       return { hi: clamp(distance), exact };
