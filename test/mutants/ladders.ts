@@ -127,10 +127,19 @@ const PLACES: readonly Row[] = [
   ['interleave', "(a.space === 'global' || ", '(false || ', 'arguments are never the same memory'],
 ];
 
+/** Of regions that one item runs. */
+const SINGLES: readonly Row[] = [
+  ['single-items', ' || saves.length > 0', '', 'what other items keep is lost'],
+  ['single-items', "shapes.includes('C') && ", '', 'all conditions are for one item'],
+  ['single-items', '      setItem(g);\n', '', 'the first item is accused for another'],
+];
+
+const OF_SINGLES = ['src/compiler/render/wasm/single-items.test.ts'];
 const OF_PLACES = ['src/compiler/render/wasm/inline-places.test.ts', 'src/compiler/render/wasm/interleave.test.ts'];
 const OF_SCANS = ['src/compiler/render/wasm/block-scans.test.ts'];
 
 export const LADDERS: readonly Row[] = [
+  ...SINGLES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SINGLES]),
   ...PLACES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_PLACES]),
   ...SCANS.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SCANS]),
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),

@@ -206,7 +206,7 @@ function scan(form: Form, twist: Twist = {}): Kernel {
 /** By Hillis and Steele with two buffers in turns, of which the second begins `apart` elements behind the first. */
 function inTurns(
   width: number,
-  { apart = width, rounds = Math.log2(width), elem = 'i32' as Elem, reads = 0 } = {},
+  { apart = width, rounds = Math.log2(width), elem = 'i32' as Elem, reads = 0, down = false } = {},
 ): Kernel {
   const b = new ir.KernelBuilder('turns');
   const [x, out] = [b.global(elem, 'x'), b.global(elem, 'out')];
@@ -231,8 +231,13 @@ function inTurns(
         ir.assign(into, sub(i32(1), read(into))),
         ir.assign(from, sub(i32(1), read(into))),
         ifElse(
-          ir.ge(t, read(d)),
-          [ir.store(at(read(into), t), add(ir.load(at(read(from), t)), ir.load(at(read(from), sub(t, read(d))))))],
+          down ? ir.lt(add(t, read(d)), i32(width)) : ir.ge(t, read(d)),
+          [
+            ir.store(
+              at(read(into), t),
+              add(ir.load(at(read(from), t)), ir.load(at(read(from), down ? add(t, read(d)) : sub(t, read(d))))),
+            ),
+          ],
           [ir.store(at(read(into), t), ir.load(at(read(from), t)))],
         ),
         ir.barrier(),
@@ -311,9 +316,11 @@ describe('are one pass', () => {
       const k = inTurns(width);
       expect(found(k, width)).toBe(1);
       run(k, width, 'i32');
-      const uneven = inTurns(width, { apart: width + 3 });
-      expect(found(uneven, width)).toBe(1);
-      run(uneven, width, 'i32');
+      for (const down of [false, true]) {
+        const uneven = inTurns(width, { apart: width + 3, down });
+        expect(found(uneven, width)).toBe(1);
+        run(uneven, width, 'i32');
+      }
     }
     for (const [twist, count] of [
       [{ elem: 'f32' as Elem }, 0],
@@ -386,6 +393,11 @@ describe('are none', () => {
       'where an element is something else in the end',
       {},
       { tail: (_, put) => [ifElse(ir.eq(t, i32(3)), [put(i32(6), i32(5))])] },
+    ],
+    [
+      'where the first element is something else in the end',
+      {},
+      { tail: (_, put) => [ifElse(ir.eq(t, i32(0)), [put(i32(0), i32(5))])] },
     ],
     [
       'where elements change places in the end',

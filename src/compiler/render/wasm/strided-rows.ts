@@ -12,8 +12,9 @@ import type { ArraySym, Expr, Stmt } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { defined, eachExpr, mapExpr, someExpr, someStmt, written } from '../../ir/passes/walk.ts';
 import { scalar } from './expr.ts';
-import { type Gen, shapeOf, varShape } from './gen.ts';
+import { type Gen, shapeOf } from './gen.ts';
 import { withinLoop, withOneLane, withShift } from './scope.ts';
+import { sharedVariables } from './single-items.ts';
 import { emitSteppedRow, emitSteppedVectors, type SteppedLanes, steppedLanes } from './stepped-lanes.ts';
 
 export interface Strided {
@@ -176,7 +177,7 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
   pushFirst(g, strided);
   f.set(x);
   const one = (shift: number): void =>
-    withinLoop(g, () => withShift(g, shift, () => withOneLane(g, ownVariables(g), item)));
+    withinLoop(g, () => withShift(g, shift, () => withOneLane(g, sharedVariables(g), item)));
   const size = Math.max(1, codeSize(strided.body, TOGETHER));
   const items = Math.max(1, Math.floor(width / step));
   const most = Math.max(1, Math.min(MOST, Math.floor(TOGETHER / size)));
@@ -233,7 +234,7 @@ export function emitStridedVector(g: Gen, strided: Strided, item: () => void, ot
     pushFirst(g, strided);
     f.op('i32.add');
     f.set(x);
-    for (let k = 0; k < lanes; k += step) withShift(g, k, () => withOneLane(g, ownVariables(g), item));
+    for (let k = 0; k < lanes; k += step) withShift(g, k, () => withOneLane(g, sharedVariables(g), item));
     f.get(first);
     f.set(x);
     f.release('i32', first);
@@ -274,13 +275,4 @@ function pushFirst(g: Gen, { step, place, rest, masked }: Strided): void {
   f.op('i32.rem_u', 'i32.sub');
   f.i32(step);
   f.op('i32.rem_u');
-}
-
-/** Variables that vectors have one value of; all others are the item's own. */
-function ownVariables(g: Gen): Gen['vars'] {
-  const even = (id: number): boolean => {
-    const v = g.kernel.vars.find((other) => other.id === id);
-    return v !== undefined && ['U', 'G'].includes(varShape(g, v));
-  };
-  return new Map([...g.vars].filter(([id]) => even(id)));
 }

@@ -20,13 +20,14 @@ import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
 import { pushItems, throughBlocks } from './long-rows.ts';
-import type { MaskStack } from './masks.ts';
+import { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
 import { withSteady } from './row-steady.ts';
 import { eachRow, masked, setItem, unmasked } from './row-vectors.ts';
 import { emitScan, scanOf } from './scan-rows.ts';
 import { withFirst, withMask, withRare } from './scope.ts';
+import { emitItem, isForOneItem } from './single-items.ts';
 import {
   accumulate,
   branchIfNoneLive,
@@ -430,6 +431,16 @@ function peeledRow(
     scalar(g, n.lo);
     f.set(x);
   });
+  if (alwaysExact && isForOneItem(g, node)) {
+    f.get(x, hi);
+    f.op('i32.lt_s');
+    f.if();
+    emitItem(g, () => item(n.rest)(new MaskStack(g)));
+    f.end();
+    f.release('i32', hi, last);
+    if (row !== undefined) f.end();
+    return;
+  }
   f.get(x, last);
   f.op('i32.le_s');
   f.if();
