@@ -134,12 +134,46 @@ const SINGLES: readonly Row[] = [
   ['single-items', '      setItem(g);\n', '', 'the first item is accused for another'],
 ];
 
+/** Of rounds that one item makes for all. */
+const CHOSEN: readonly Row[] = [
+  ['chosen-items', 'block[1] * block[2] !== 1 || ', '', 'all rows of a block are the first one'],
+  [
+    'chosen-items',
+    "ir.lt(ir.cast('u32', ir.read(chosen)), ir.u32(block[0]))",
+    'ir.bool(true)',
+    'somebody is chosen in any case',
+  ],
+  [
+    'chosen-items',
+    '...(safe === undefined ? []',
+    '...(safe !== undefined ? []',
+    'nothing fails for those who are chosen',
+  ],
+  [
+    'chosen-items',
+    'for (const id of own) if (inRound.has(id)) return undefined;',
+    '',
+    "what all assign in a round is nobody's own",
+  ],
+  ['chosen-items', 'entry.has(v.id) || leaving.has(v.id) || ', '', 'what a round leaves is not wanted'],
+  ['chosen-items', "x.op === 'load' && stored.has(x.mem.array)", 'false', 'nobody stores what is loaded in a round'],
+  ['chosen-items', "|| (x.op === 'var' && assigned.has(x.var.id))", '', 'checks may be made ahead of what they check'],
+  [
+    'chosen-items',
+    '...Array.from(places, ([v, array]) => ir.assign(v, ir.load(first(array)), pos)),',
+    '',
+    'all rounds are made once more',
+  ],
+];
+
+const OF_CHOSEN = ['src/compiler/render/wasm/chosen-items.test.ts'];
 const OF_SINGLES = ['src/compiler/render/wasm/single-items.test.ts'];
 const OF_PLACES = ['src/compiler/render/wasm/inline-places.test.ts', 'src/compiler/render/wasm/interleave.test.ts'];
 const OF_SCANS = ['src/compiler/render/wasm/block-scans.test.ts'];
 
 export const LADDERS: readonly Row[] = [
   ...SINGLES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SINGLES]),
+  ...CHOSEN.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_CHOSEN]),
   ...PLACES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_PLACES]),
   ...SCANS.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SCANS]),
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),

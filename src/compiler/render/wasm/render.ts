@@ -17,6 +17,7 @@ import { FAULT } from '../reports.ts';
 import { type FunctionBuilder, ModuleBuilder } from './assembler.ts';
 import { fuseBarriers } from './barrier-fusion.ts';
 import { laneBits, pushFailingLane } from './checks.ts';
+import { chooseItems } from './chosen-items.ts';
 import { type Gen, ScalarOnly, wasmType } from './gen.ts';
 import { Helpers } from './helpers.ts';
 import { inlinePlaces } from './inline-places.ts';
@@ -40,9 +41,9 @@ import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
   const ladders = runAnalysing('recognise ladders', source, (k) => recogniseLadders(k, variant.block));
-  const { kernel: fused, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) =>
-    fuseBarriers(k, variant.block),
-  );
+  const choose: Pass = { name: 'choose items', run: (k) => chooseItems(k, variant.block) };
+  const choosing = variant.quick === true ? ladders.kernel : runPass(choose, ladders.kernel);
+  const { kernel: fused, downwards } = runAnalysing('fuse barriers', choosing, (k) => fuseBarriers(k, variant.block));
   const known = { downwards, scans: scans.size === 0 ? ladders.scans : new Map([...scans, ...ladders.scans]) };
   const lanes = lanesFor(fused, variant);
   const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
