@@ -41,6 +41,8 @@ interface Twist {
   /** How far what is taken in is from where it should be. */
   readonly apart?: number;
   readonly length?: number;
+  /** Whether one more element becomes all of them together. */
+  readonly beyond?: true;
   /** Whether a parameter says how many elements there are. */
   readonly sized?: true;
   readonly tail?: (at: (i: Expr) => Expr, put: (i: Expr, v: Expr) => Stmt) => readonly Stmt[];
@@ -104,6 +106,7 @@ function scan(form: Form, twist: Twist = {}): Kernel {
         half,
       ),
       ...total,
+      ...(twist.beyond === true ? [ifElse(last, [put(i32(n), at(i32(n - 1)))])] : []),
       ifElse(last, [put(sub(size, i32(1)), ir.constant(elem, root))]),
       ...loop(
         1,
@@ -311,6 +314,23 @@ describe('are one pass', () => {
     }
   });
 
+  it('with one more element for all together', () => {
+    for (const fn of ['add', 'max'] as const) {
+      for (const width of [8, 32]) {
+        const k = scan(
+          { ...PLAIN, width, fn },
+          {
+            beyond: true,
+            length: 2 * width + 1,
+            tail: (at, put) => [ir.barrier(), ifElse(ir.eq(t, i32(0)), [put(i32(0), at(i32(2 * width)))])],
+          },
+        );
+        expect(found(k, width)).toBe(1);
+        run(k, width, 'i32');
+      }
+    }
+  });
+
   it('with two buffers in turns', () => {
     for (const width of [8, 16, 32, 64]) {
       const k = inTurns(width);
@@ -393,6 +413,14 @@ describe('are none', () => {
       'where an element is something else in the end',
       {},
       { tail: (_, put) => [ifElse(ir.eq(t, i32(3)), [put(i32(6), i32(5))])] },
+    ],
+    [
+      'where the last round does something else',
+      { way: 'sklansky' },
+      {
+        short: 1,
+        tail: (at, put) => [ir.barrier(), put(add(t, i32(16)), ir.binary('max', at(add(t, i32(16))), at(i32(15))))],
+      },
     ],
     [
       'where the first element is something else in the end',
