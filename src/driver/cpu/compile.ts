@@ -12,7 +12,7 @@ import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
-import { type Pass, runAnalysing, runPasses } from '../../compiler/ir/passes/pipeline.ts';
+import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reuseLoads } from '../../compiler/ir/passes/reuse-loads.ts';
 import { replaceArrays } from '../../compiler/ir/passes/scalars.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
@@ -65,7 +65,7 @@ export const wasmPipeline: Pipeline = {
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
     const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
     const ahead = runPasses([settled, ...first, integers, bounds], prepared);
-    const { kernel, scans } = runAnalysing('recognise scans', ahead, (k) => recogniseBlockScans(k, block));
+    const { kernel, scans } = recogniseBlockScans(ahead, block);
     const inRounds = (k: Kernel): Kernel =>
       unroll(k, undefined, new Set([...loopsInRows(k, variant), ...scans.keys()]));
     const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };

@@ -8,6 +8,7 @@
  */
 import * as ir from '../../ir/builder.ts';
 import type { ArraySym, BinaryOp, Expr, Kernel, Label, MemRef, Stmt, ValueType, Var } from '../../ir/ops.ts';
+import { runAnalysing } from '../../ir/passes/pipeline.ts';
 import {
   assignedIn,
   eachExpr,
@@ -34,10 +35,24 @@ const MOST_TRIES = 4;
 const BUDGET = 100_000;
 
 export function recogniseBlockScans(kernel: Kernel, block: readonly [number, number, number]): Ladders {
+  if (!hasBarrier(kernel.body)) return { kernel, scans: new Map() };
+  return runAnalysing('recognise scans', kernel, (k) => recognise(k, block));
+}
+
+function recognise(kernel: Kernel, block: readonly [number, number, number]): Ladders {
   const scans = new Map<Label, Scan>();
   const [width] = block;
-  if (block[1] * block[2] !== 1 || width < 4 || width > 1024) return { kernel, scans };
-  if (!hasBarrier(kernel.body) || hasReturn(kernel.body) || !kernel.arrays.some(isPlain)) return { kernel, scans };
+  if (block[1] * block[2] !== 1 || width < 4 || width > 1024 || hasReturn(kernel.body)) return { kernel, scans };
+  let joins = false;
+  eachExpr(kernel.body, (e) => {
+    joins ||= e.op === 'binary' && neutralOf(e.fn, e.type) !== undefined && [e.a, e.b].some(isElement);
+  });
+  return joins ? replaceScans(kernel, width, scans) : { kernel, scans };
+}
+
+const isElement = (e: Expr): boolean => e.op === 'load' && isPlain(e.mem.array);
+
+function replaceScans(kernel: Kernel, width: number, scans: Map<Label, Scan>): Ladders {
   const builder = ir.KernelBuilder.from(kernel);
   const inList = (list: readonly Stmt[]): readonly Stmt[] => {
     if (!list.some((s) => hasBarrier([s]))) return list;

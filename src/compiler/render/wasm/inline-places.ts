@@ -13,7 +13,7 @@ const MOST = 6;
 export function inlinePlaces(kernel: Kernel): Kernel {
   let mayApply = false;
   eachStmt(kernel.body, (s) => {
-    mayApply ||= s.op === 'assign' && s.var.type === 'i32' && Math.abs(stepOf(s.value) ?? 2) > 1 && isSum(s.value);
+    mayApply ||= s.op === 'assign' && someExpr(s.value, isMultiple);
   });
   if (!mayApply) return kernel;
   const definitions = definitionsOf(kernel.body);
@@ -32,8 +32,8 @@ export function inlinePlaces(kernel: Kernel): Kernel {
   return { ...kernel, body: removeDead(inList(kernel.body), kernel.checked) };
 }
 
-const isSum = (e: Expr): boolean =>
-  e.op === 'binary' && (e.fn === 'add' || e.fn === 'sub' || e.fn === 'mul') && !someExpr(e, (x) => x.op === 'load');
+const isMultiple = (e: Expr): boolean =>
+  e.op === 'binary' && e.fn === 'mul' && e.b.op === 'const' && (e.a.op !== 'special' || e.a.name === 'threadIdx.x');
 
 /** By how much a sum grows with threadIdx.x; undefined where that is not known here. */
 function stepOf(e: Expr): number | undefined {

@@ -41,9 +41,9 @@ import { emitNodes } from './work-items.ts';
 
 export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
   const ladders = runAnalysing('recognise ladders', source, (k) => recogniseLadders(k, variant.block));
-  const choose: Pass = { name: 'choose items', run: (k) => chooseItems(k, variant.block) };
-  const choosing = variant.quick === true ? ladders.kernel : runPass(choose, ladders.kernel);
-  const { kernel: fused, downwards } = runAnalysing('fuse barriers', choosing, (k) => fuseBarriers(k, variant.block));
+  const { kernel: fused, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) =>
+    fuseBarriers(k, variant.block),
+  );
   const known = { downwards, scans: scans.size === 0 ? ladders.scans : new Map([...scans, ...ladders.scans]) };
   const lanes = lanesFor(fused, variant);
   const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
@@ -69,6 +69,7 @@ export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
 /** What makes more of a kernel the same or consecutive in lanes. */
 function forVectors(source: Kernel, variant: WasmVariant, lanes: Lanes): Kernel {
   const passes: readonly Pass[] = [
+    { name: 'choose items', run: (k) => chooseItems(k, variant.block) },
     { name: 'inline places', run: inlinePlaces },
     { name: 'count rounds apart', run: (k) => countRoundsApart(k, variant.block, lanes) },
     { name: 'split quotients', run: (k) => splitQuotients(k, lanes) },
