@@ -81,6 +81,14 @@ describe('do the same', () => {
     for (const which of [0, 1, 7, 8, 23, 24, -1, 2 ** 31 - 1, -(2 ** 31)]) run(k, 24, [which]);
   });
 
+  it('where it is a condition of the block that is one of equality', () => {
+    const k = kernel(16, ({ b, s }) => {
+      const which = b.value('i32', 'which');
+      return [ifElse(ir.and(ir.eq(which, i32(3)), ir.lt(t, i32(5))), [ir.store(ir.at(s, t), mul(t, i32(7)))])];
+    });
+    for (const which of [3, 4]) run(k, 16, [which]);
+  });
+
   it('with more that has to hold, and values of their own', () => {
     const k = kernel(16, (p) => {
       const own = p.b.variable('i32', 'own');
