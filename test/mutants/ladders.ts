@@ -149,12 +149,6 @@ const CHOSEN: readonly Row[] = [
     '...(safe !== undefined ? []',
     'nothing fails for those who are chosen',
   ],
-  [
-    'chosen-items',
-    'for (const id of own) if (inRound.has(id)) return undefined;',
-    '',
-    "what all assign in a round is nobody's own",
-  ],
   ['chosen-items', 'entry.has(v.id) || leaving.has(v.id) || ', '', 'what a round leaves is not wanted'],
   ['chosen-items', "x.op === 'load' && stored.has(x.mem.array)", 'false', 'nobody stores what is loaded in a round'],
   ['chosen-items', "|| (x.op === 'var' && assigned.has(x.var.id))", '', 'checks may be made ahead of what they check'],

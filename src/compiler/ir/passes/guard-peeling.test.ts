@@ -98,7 +98,9 @@ describe('forms', () => {
 
   test('what is neither stays a test for each item', () => {
     const { n, show } = peel((b) => [
-      ifElse(and(lt(tx, i32(9)), compare('eq', binary('and', tx, i32(3)), i32(2))), [store(at(b.global('i32', 'x'), tx), tx)]),
+      ifElse(and(lt(tx, i32(9)), compare('eq', binary('and', tx, i32(3)), i32(2))), [
+        store(at(b.global('i32', 'x'), tx), tx),
+      ]),
     ]);
     expect([show(n?.lo), show(n?.hi), show(n?.rest)]).toEqual(['0', '9', '(threadIdx.x & 3) == 2']);
   });
