@@ -150,7 +150,6 @@ const CHOSEN: readonly Row[] = [
     'nothing fails for those who are chosen',
   ],
   ['chosen-items', 'entry.has(v.id) || leaving.has(v.id) || ', '', 'what a round leaves is not wanted'],
-  ['chosen-items', "x.op === 'load' && stored.has(x.mem.array)", 'false', 'nobody stores what is loaded in a round'],
   ['chosen-items', "|| (x.op === 'var' && assigned.has(x.var.id))", '', 'checks may be made ahead of what they check'],
   [
     'chosen-items',
