@@ -44,7 +44,7 @@ export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
   const { kernel: fused, downwards } = runAnalysing('fuse barriers', ladders.kernel, (k) =>
     fuseBarriers(k, variant.block),
   );
-  const known = { downwards, scans: scans.size === 0 ? ladders.scans : new Map([...scans, ...ladders.scans]) };
+  const known = { downwards, scans: new Map([...scans, ...ladders.scans]) };
   const lanes = lanesFor(fused, variant);
   const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
   try {
