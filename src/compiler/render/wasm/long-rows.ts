@@ -12,8 +12,11 @@ import type { Local } from './assembler.ts';
 import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { withPrepared } from './prepare.ts';
+import { setItem } from './row-vectors.ts';
 import { MOST_TOGETHER } from './run.ts';
-import { isOfNumber } from './stretches.ts';
+import { withMask } from './scope.ts';
+import { emitStretches } from './stretch-rows.ts';
+import { isOfNumber, type Stretches } from './stretches.ts';
 import { isOfBlock, pushHolds } from './turns.ts';
 
 /**
@@ -21,7 +24,7 @@ import { isOfBlock, pushHolds } from './turns.ts';
  * are those behind it afterwards. `items` pushes how many items there are that are like the first, counted through the blocks. Where the last of them are not all
  * of a block, its whole vectors are run, and `hi` is their number.
  */
-export function throughBlocks(g: Gen, last: Local, hi: Local | undefined, items: () => void, run: () => void): void {
+function throughBlocks(g: Gen, last: Local, hi: Local | undefined, items: () => void, run: () => void): void {
   const { f, at } = g;
   const [block] = at.block;
   const [x] = at.thread;
@@ -172,4 +175,24 @@ function pushCount(g: Gen, holds: Expr | undefined, n: PeeledGuard | undefined):
     }
     f.op('select');
   });
+}
+
+/** Whole vectors up to the last one; `items`: and those of the blocks behind that are like it. See `throughBlocks`. */
+export function inStretches(
+  g: Gen,
+  stretches: Stretches,
+  last: Local,
+  any: () => void,
+  start: () => void,
+  end: () => void,
+  items: (() => void) | false,
+  hi?: Local,
+): void {
+  const begin = (): void => {
+    setItem(g);
+    start();
+  };
+  const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end, any }));
+  if (items !== false && stretches.goesOn) throughBlocks(g, last, hi, items, run);
+  else run();
 }

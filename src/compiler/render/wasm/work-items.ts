@@ -11,7 +11,7 @@ import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, someStmt } from '../../ir/passes/walk.ts';
-import type { BranchTarget, Local } from './assembler.ts';
+import type { BranchTarget } from './assembler.ts';
 import { emitBoxRows, findBoxRows, mayBeBoxes } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
@@ -19,14 +19,14 @@ import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
 import { type Jam, jamRows } from './jam.ts';
-import { pushItems, throughBlocks } from './long-rows.ts';
+import { inStretches, pushItems } from './long-rows.ts';
 import { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
 import { withPrepared } from './prepare.ts';
 import { withSteady } from './row-steady.ts';
 import { eachRow, masked, setItem, unmasked } from './row-vectors.ts';
 import { emitScan, scanOf } from './scan-rows.ts';
-import { withFirst, withMask, withRare } from './scope.ts';
+import { withFirst, withRare } from './scope.ts';
 import { emitItem, isForOneItem } from './single-items.ts';
 import {
   accumulate,
@@ -38,8 +38,7 @@ import {
   saveSlots,
 } from './slots.ts';
 import { emitList } from './statements.ts';
-import { emitStretches } from './stretch-rows.ts';
-import { findStretches, type Stretches } from './stretches.ts';
+import { findStretches } from './stretches.ts';
 import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 import { emitTurns, mayTakeTurns } from './turns.ts';
 
@@ -588,24 +587,4 @@ function inWholeStretches(g: Gen, node: WorkItemLoop): boolean {
   const n = peel(g, node);
   if (g.variant.block[0] < FEW * g.lanes || n?.rest !== undefined) return false;
   return findStretches(g, node, n === undefined ? node.body : [...n.decls, ...n.body])?.all === true;
-}
-
-/** Whole vectors up to the last one; `items`: and those of the blocks behind that are like it. See `throughBlocks`. */
-function inStretches(
-  g: Gen,
-  stretches: Stretches,
-  last: Local,
-  any: () => void,
-  start: () => void,
-  end: () => void,
-  items: (() => void) | false,
-  hi?: Local,
-): void {
-  const begin = (): void => {
-    setItem(g);
-    start();
-  };
-  const run = (): void => withMask(g, null, () => emitStretches(g, stretches, last, { begin, end, any }));
-  if (items !== false && stretches.goesOn) throughBlocks(g, last, hi, items, run);
-  else run();
 }
