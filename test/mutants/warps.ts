@@ -41,7 +41,7 @@ export const WARPS: readonly Row[] = [
   ],
   [
     'ir/passes/warps',
-    '|| (block[0] * block[1] * block[2]) % WARP_SIZE !== 0',
+    '  if ((block[0] * block[1] * block[2]) % WARP_SIZE !== 0) return found;\n',
     '',
     'the last warp is taken for a whole one',
     ['src/compiler/ir/passes/warps.test.ts'],

@@ -81,6 +81,7 @@ export function hasExchange(kernel: Kernel): boolean {
  * come are left to it.
  */
 export function lowerWarps(kernel: Kernel, warps?: Block): WarpsLowered {
+  if (!hasExchange(kernel)) return { kernel, problems: [] };
   const native = warps === undefined ? new Set<Stmt>() : exchangesOfWholeWarps(kernel, warps);
   if (!someStmt(kernel.body, (s) => isExchange(s) && !native.has(s))) return { kernel, problems: [] };
   const lowering = new WarpLowering(kernel, native);
@@ -92,7 +93,7 @@ export function lowerWarps(kernel: Kernel, warps?: Block): WarpsLowered {
 /** The exchanges to which all lanes of a warp come, or none of them: nobody has returned or gone another way, and no thread stops where the others go on. */
 function exchangesOfWholeWarps(kernel: Kernel, block: Block): ReadonlySet<Stmt> {
   const found = new Set<Stmt>();
-  if (!hasExchange(kernel) || (block[0] * block[1] * block[2]) % WARP_SIZE !== 0) return found;
+  if ((block[0] * block[1] * block[2]) % WARP_SIZE !== 0) return found;
   // Where rows are no multiples of warps, only what is the same in the whole block is known.
   const inRows = block[0] % WARP_SIZE === 0;
   const uniformity = analyseUniformity(kernel, inRows ? { block, lanes: WARP_SIZE, warps: 'whole' } : { block });

@@ -17,11 +17,10 @@ import type { Gen } from './gen.ts';
 /** Rows of so many items are far enough apart by themselves. */
 const WIDE = 256;
 
-/** Whether blocks of several rows may take turns in a region. Not in code that is to be there in no time. */
+/** Whether blocks of several rows may take turns in a region. */
 export function mayTakeTurns(g: Gen, { nodes }: Regions, node: WorkItemLoop): boolean {
   const [width, height, depth] = g.variant.block;
-  if (g.variant.quick === true || height * depth === 1 || width >= WIDE) return false;
-  if (nodes.length !== 1 || nodes[0]?.kind !== 'workItems') return false;
+  if (nodes.length !== 1 || nodes[0]?.kind !== 'workItems' || height * depth === 1 || width >= WIDE) return false;
   if (node.loads.length + node.saves.length > 0 || node.reduce !== undefined) return false;
   return g.kernel.arrays.every(({ space }) => space === 'global' || space === 'constant') && cannotFail(g, node.body);
 }

@@ -171,10 +171,12 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const stridedOf = (own: WorkItemLoop): Strided | undefined => stridedRows(g, { ...own, body: mergeGuards(own.body) });
   const stridedRow = (own: WorkItemLoop, strided: Strided) => (): void =>
     emitStrided(g, strided, oneOf(strided), () => withRare(g, () => emitRow(g, own, start, end)));
+  // Not in code that is to be there in no time.
+  const takeTurns = (own: WorkItemLoop): boolean => g.variant.quick !== true && mayTakeTurns(g, regions, own);
   const rows = (own: WorkItemLoop, strided: Strided | undefined, holds?: Expr): void => {
     if (strided !== undefined) {
       const row = stridedRow(own, strided);
-      if (mayTakeTurns(g, regions, own)) emitTurns(g, holds, (each) => eachRow(g, () => each(row)));
+      if (takeTurns(own)) emitTurns(g, holds, (each) => eachRow(g, () => each(row)));
       else eachRow(g, row);
       return;
     }
@@ -184,7 +186,7 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
     if (pairs !== undefined) eachRow(g, () => emitPairs(g, pairs, own.body, { begin: () => setItem(g), start }));
     else if (jam !== undefined) eachRow(g, () => emitJammed(g, own, jam, fresh), jam.rows);
     else if (peeled !== undefined) eachRow(g, () => peeledRow(g, own, peeled, { alone, holds }, start, end));
-    else if (mayTakeTurns(g, regions, own))
+    else if (takeTurns(own))
       emitTurns(g, holds, (each) =>
         eachRow(g, () => steadyInTurns(g, own, (rest) => each(() => emitRow(g, rest, start, end)))),
       );
