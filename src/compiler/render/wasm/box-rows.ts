@@ -13,6 +13,7 @@ import { i32, special } from '../../ir/builder.ts';
 import { canFail, size } from '../../ir/measures.ts';
 import type { ArraySym, Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { type PeeledBox, peelBox } from '../../ir/passes/box-peeling.ts';
+import { mergeGuards } from '../../ir/passes/guard-peeling.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { defined, exprParts, mapExpr, specialsIn, stmtExprs } from '../../ir/passes/walk.ts';
@@ -58,8 +59,12 @@ const LARGEST = 60;
 
 type Plain = Stmt & { readonly op: 'assign' | 'store' };
 
-/** Whether threads have a place in more than one dimension: rows are short, and there are many. */
-export function mayBeBoxes({ variant }: Gen, { body }: WorkItemLoop): boolean {
+/** The boxes that a region leaves of its blocks, where threads have a place in more than one dimension: rows are short, and there are many. */
+export function boxesOf(g: Gen, node: WorkItemLoop, alone: boolean): BoxRows | undefined {
+  return mayBeBoxes(g, node) ? findBoxRows(g, node, mergeGuards(node.body), alone) : undefined;
+}
+
+function mayBeBoxes({ variant }: Gen, { body }: WorkItemLoop): boolean {
   const [, height, depth] = variant.block;
   return height * depth > 1 || specialsIn(body).has('blockIdx.y');
 }
@@ -71,7 +76,7 @@ const MOST_BLOCKS = 16;
  * Undefined where a region is something else than assignments and stores, all under one guard, or guards leave no boxes. `alone`: a block does nothing
  * else, and leaves nothing but memory behind.
  */
-export function findBoxRows(g: Gen, node: WorkItemLoop, list: readonly Stmt[], alone: boolean): BoxRows | undefined {
+function findBoxRows(g: Gen, node: WorkItemLoop, list: readonly Stmt[], alone: boolean): BoxRows | undefined {
   if (g.lanes === 1 || g.warps || g.variant.memory64 || node.reduce !== undefined) return undefined;
   const last = list.at(-1);
   const own = last?.op === 'if' ? last.then : [];

@@ -31,7 +31,7 @@ import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { loopsInRows, rowSums } from './row-sums.ts';
-import { blocksTogether, runBody } from './run.ts';
+import { BLOCKS_TOGETHER, blocksTogether, runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
 import { keepOutside } from './slots.ts';
@@ -127,7 +127,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     const run = module.written(
       ['i32', 'i32', pointer, pointer],
       ['i32'],
-      runBody(index, blocksTogether(kernel, variant)),
+      runBody(index, variant.quick === true ? BLOCKS_TOGETHER : blocksTogether(kernel, variant)),
     );
     const g = genOf(common, builder, copies, neighbours !== undefined);
     writeGroup(g, regions, used, constants.offsets, neighbours);
@@ -358,6 +358,19 @@ function layOutConstants(kernel: Kernel): { bytes: Uint8Array; offsets: Readonly
   return { bytes, offsets };
 }
 
+/** Where an array begins, as a u64: what asks whether arrays overlap. */
+function writePlace({ f, at, params, variant }: Gen, index: number, offset: number): void {
+  const local = f.local('i64');
+  f.get(at.record);
+  if (variant.memory64) f.memory('i64.load', 3, offset);
+  else {
+    f.memory('i32.load', 2, offset);
+    f.op('i64.extend_i32_u');
+  }
+  f.set(local);
+  params.set(index, local);
+}
+
 /** Loads what the code uses of the launch record. */
 function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number>): void {
   const { f, at, kernel } = g;
@@ -378,13 +391,14 @@ function writePrologue(g: Gen, used: Used, constants: ReadonlyMap<number, number
   for (const param of kernel.params) {
     const offset = 8 * (RECORD_PARAMS_SLOT + param.index);
     if (!used.params.has(param.index)) continue;
-    const type = param.type === 'ptr' ? 'i64' : wasmType(param.type);
+    if (param.type === 'ptr') {
+      writePlace(g, param.index, offset);
+      continue;
+    }
+    const type = wasmType(param.type);
     const local = f.local(type);
     f.get(at.record);
-    if (param.type === 'ptr' && pointer === 'i32') {
-      f.memory('i32.load', 2, offset);
-      f.op('i64.extend_i32_u');
-    } else f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
+    f.memory(`${type}.load`, type === 'i64' || type === 'f64' ? 3 : 2, offset);
     f.set(local);
     g.params.set(param.index, local);
     if (used.extents.has(param.index) && g.lanes > 1 && (param.type === 'i32' || param.type === 'i64'))

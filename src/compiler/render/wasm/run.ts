@@ -14,7 +14,7 @@ import type { WasmVariant } from './module.ts';
  * Blocks in one call of `group`, which need the parameters and their limits but once: some of a row, or several whole rows where these are short. The
  * first calls of a launch get fewer: they may run the code that the engine makes in a hurry, and goes on with to the end of the call.
  */
-const BLOCKS_TOGETHER = 16;
+export const BLOCKS_TOGETHER = 16;
 /** The same of blocks that are soon done: as many as a row of 2048 has where they are narrow. */
 export const MOST_TOGETHER = 64;
 /** What one of these does, all its threads together: nodes that are evaluated. */
@@ -32,17 +32,16 @@ export function blocksTogether(
 }
 
 /** The code of `run` by the index of `group` and the number of blocks in its calls, which is all that it depends on. */
-const RUN_BODIES = new Map<number, Map<number, Uint8Array>>();
+const RUN_BODIES = new Map<string, Uint8Array>();
 
 export function runBody(group: number, together: number): Uint8Array {
-  const ofGroup = RUN_BODIES.get(group) ?? new Map<number, Uint8Array>();
-  RUN_BODIES.set(group, ofGroup);
-  const known = ofGroup.get(together);
+  const key = `${group}/${together}`;
+  const known = RUN_BODIES.get(key);
   if (known !== undefined) return known;
   const f = new FunctionBuilder(['i32', 'i32', 'i32', 'i32']);
   writeRun(f, group, together);
   const body = f.body().finish();
-  ofGroup.set(together, body);
+  RUN_BODIES.set(key, body);
   return body;
 }
 

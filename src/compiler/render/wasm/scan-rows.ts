@@ -18,7 +18,11 @@ const LONGEST_RUN = 64;
 export function scanOf(g: Gen, body: readonly Stmt[]): Scan | undefined {
   const [guard] = body;
   if (g.lanes === 1 || g.scans.size === 0 || body.length !== 1 || guard?.op !== 'if') return undefined;
-  const loop = guard.then.find((s) => s.op === 'loop');
+  return scanIn(g, guard.then);
+}
+
+function scanIn(g: Gen, list: readonly Stmt[]): Scan | undefined {
+  const loop = list.find((s) => s.op === 'loop');
   const scan = loop?.op === 'loop' ? g.scans.get(loop.label) : undefined;
   if (scan === undefined || scan.gap === 0) return scan;
   // Others are left to the loop.

@@ -12,7 +12,7 @@ import type { RegionNode, WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { defined, someStmt } from '../../ir/passes/walk.ts';
 import type { BranchTarget } from './assembler.ts';
-import { emitBoxRows, findBoxRows, mayBeBoxes } from './box-rows.ts';
+import { boxesOf, emitBoxRows } from './box-rows.ts';
 import { watchUniforms } from './checks.ts';
 import { withCountersOf } from './counters.ts';
 import { scalar } from './expr.ts';
@@ -201,10 +201,7 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const asks = !down && g.variant.quick !== true && !inWholeStretches(g, node);
   const interior = asks ? findInterior(g, node.body) : undefined;
   const strided = down ? undefined : stridedOf(node);
-  const boxes =
-    asks && strided === undefined && mayBeBoxes(g, node)
-      ? findBoxRows(g, node, mergeGuards(node.body), alone)
-      : undefined;
+  const boxes = asks && strided === undefined ? boxesOf(g, node, alone) : undefined;
   if (boxes !== undefined) {
     emitBoxRows(g, boxes, start, () => {
       const own = boxes.chooses ? interior : undefined;
