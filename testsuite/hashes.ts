@@ -4,11 +4,11 @@
  *
  * They mix i32 with u32 freely, since JavaScript's bit operations do not care, and say what they want with `| 0` and `>>> 0`.
  */
-import { cuda, type f64, type In, type i32, type u32, type Vec } from '../src/index.ts';
-import { sameElements } from './assert.ts';
+import { cuda, type DeviceArray, type f32, type f64, type In, type i32, type u32, type Vec } from '../src/index.ts';
+import { closeElements, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { asVec } from './support.ts';
-import { launch, read } from './waiting.ts';
+import { asVec, eachType } from './support.ts';
+import { type Launched, launch, read } from './waiting.ts';
 
 /** The bytes that are hashed, from some place on. */
 type Bytes = { readonly [index: number]: number; readonly length: number };
@@ -18,56 +18,111 @@ const N = 131;
 /** Bytes of all values; more of them than there are threads. */
 const text = Uint8Array.from({ length: N + 40 }, (_, k) => (k * 167 + (k >> 3) * 13) & 255);
 
+/** What of the results is compared: numbers as f64, or what other types hold of them. */
+type Result = 'wide' | 'narrow';
+const RESULTS: readonly Result[] = ['wide', 'narrow'];
+type Stores<T> = Launched<[y: DeviceArray<T, 1>, ...rest: readonly unknown[]]>;
+
+/** The bits of a whole number, and on which side of 0 and of the limit of i32 it is. */
+const wordsOf = (y: Vec<i32>, k: number, v: number): void => {
+  y[2 * k] = v | 0;
+  y[2 * k + 1] = (v < 0 ? 1 : 0) + (v > 2147483647 ? 2 : 0);
+};
+
+/** Fractions in f32, where nothing else says of which type they are. */
+const SINGLE = { defaultFloat: 'float32' } as const;
+
+/** Runs a kernel that stores N results, and compares them. */
+async function compare(
+  result: Result,
+  kernels: { readonly wide: Stores<f64>; readonly words: Stores<i32>; readonly single: Stores<f32> },
+  args: readonly unknown[],
+  expected: (k: number) => number,
+  what?: string,
+): Promise<void> {
+  const numbers = Float64Array.from({ length: N }, (_, k) => expected(k));
+  if (result === 'wide') {
+    const y = cuda.deviceArray(N, 'float64');
+    await launch(kernels.wide, { threads: N, block: 50 }, y, ...args);
+    sameElements(await read(y), numbers, what);
+  } else if (numbers.every(Number.isInteger)) {
+    const y = cuda.deviceArray(2 * N, 'int32');
+    await launch(kernels.words, { threads: N, block: 50 }, y, ...args);
+    const words = new Int32Array(2 * N);
+    for (let k = 0; k < N; k++) wordsOf(asVec(words), k, numbers[k]!);
+    sameElements(await read(y), words, what);
+  } else {
+    const y = cuda.deviceArray(N, 'float32');
+    await launch(kernels.single, { threads: N, block: 50 }, y, ...args);
+    closeElements(await read(y), numbers, 1e-6, what);
+  }
+}
+
 /** Compares what a function gives of the bytes from `k` to `k + k % 37` on the device with what JavaScript says. */
 function hash(body: (data: Bytes, from: number, to: number) => number): () => Promise<void> {
-  return async () => {
-    const kernel = cuda.jit((y: Vec<f64>, data: In<Vec<number>>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(data, k, k + (k % 37));
+  return () =>
+    eachType(RESULTS, (result) => {
+      const wide = cuda.jit((y: Vec<f64>, data: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(data, k, k + (k % 37));
+      });
+      const words = cuda.jit((y: Vec<i32>, data: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (2 * k < y.length) wordsOf(y, k, body(data, k, k + (k % 37)));
+      });
+      const single = cuda.jit((y: Vec<f32>, data: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(data, k, k + (k % 37));
+      }, SINGLE);
+      return compare(result, { wide, words, single } as never, [cuda.toDevice(text)], (k) =>
+        body(asVec<number>(text), k, k + (k % 37)),
+      );
     });
-    const y = cuda.deviceArray(N, 'float64');
-    await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(text));
-    sameElements(
-      await read(y),
-      Float64Array.from({ length: N }, (_, k) => body(asVec<number>(text), k, k + (k % 37))),
-    );
-  };
 }
 
 /** Compares what a generator gives on the device and in JavaScript for each seed, in arrays of i32 and of u32. */
 function generator(body: (seed: number) => number): () => Promise<void> {
-  return async () => {
-    const seeds = Array.from({ length: N }, (_, k) => Math.imul(k, 0x9e3779b1) ^ (k << 3));
-    const kernel = cuda.jit((y: Vec<f64>, seed: In<Vec<number>>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(seed[k]);
+  const seeds = Array.from({ length: N }, (_, k) => Math.imul(k, 0x9e3779b1) ^ (k << 3));
+  const inputs = RESULTS.flatMap((result) =>
+    [Int32Array, Uint32Array].map((Elements) => [result, Elements.from(seeds)] as const),
+  );
+  return () =>
+    eachType(inputs, ([result, array]) => {
+      const wide = cuda.jit((y: Vec<f64>, seed: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(seed[k]);
+      });
+      const words = cuda.jit((y: Vec<i32>, seed: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (2 * k < y.length) wordsOf(y, k, body(seed[k]));
+      });
+      const single = cuda.jit((y: Vec<f32>, seed: In<Vec<number>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(seed[k]);
+      }, SINGLE);
+      const args = [cuda.toDevice(array)];
+      return compare(result, { wide, words, single } as never, args, (k) => body(array[k]), array.constructor.name);
     });
-    for (const array of [Int32Array.from(seeds), Uint32Array.from(seeds)]) {
-      const y = cuda.deviceArray(N, 'float64');
-      await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(array));
-      sameElements(
-        await read(y),
-        Float64Array.from(array, (seed) => body(seed)),
-        array.constructor.name,
-      );
-    }
-  };
 }
 
 /** As `generator`, with the number of each thread for a seed. */
 function counted(body: (seed: number) => number): () => Promise<void> {
-  return async () => {
-    const kernel = cuda.jit((y: Vec<f64>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(k);
+  return () =>
+    eachType(RESULTS, (result) => {
+      const wide = cuda.jit((y: Vec<f64>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(k);
+      });
+      const words = cuda.jit((y: Vec<i32>) => {
+        const k = cuda.grid(1);
+        if (2 * k < y.length) wordsOf(y, k, body(k));
+      });
+      const single = cuda.jit((y: Vec<f32>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(k);
+      }, SINGLE);
+      return compare(result, { wide, words, single } as never, [], body);
     });
-    const y = cuda.deviceArray(N, 'float64');
-    await launch(kernel, { threads: N, block: 50 }, y);
-    sameElements(
-      await read(y),
-      Float64Array.from({ length: N }, (_, k) => body(k)),
-    );
-  };
 }
 
 const CRC_TABLE = (() => {
@@ -389,49 +444,53 @@ export const hashes: readonly ConformanceTest[] = chapter('hashes', {
       t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
       return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
     };
-    const kernel = cuda.jit((y: Vec<f64>, seed: number) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(seed, k);
+    const kernel = (options: object) =>
+      cuda.jit((y: Vec<f64>, seed: number) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(seed, k);
+      }, options);
+    await eachType(['float64', 'float32'] as const, async (type) => {
+      for (const seed of [7, 0xdeadbeef, -7, 2 ** 32 - 1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31)]) {
+        const y = cuda.deviceArray(N, type as 'float64');
+        await launch(kernel(type === 'float32' ? SINGLE : {}), { threads: N, block: 50 }, y, seed);
+        const expected = Float64Array.from({ length: N }, (_, k) => body(seed, k));
+        closeElements(await read(y), expected, type === 'float64' ? 0 : 1e-7, `seed ${seed}, thread`);
+      }
     });
-    for (const seed of [7, 0xdeadbeef, -7, 2 ** 32 - 1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31)]) {
-      const y = cuda.deviceArray(N, 'float64');
-      await launch(kernel, { threads: N, block: 50 }, y, seed);
+  },
+  'counts of bits go with either sign': () =>
+    eachType([Float64Array, Int32Array], async (Elements) => {
+      const kernel = cuda.jit((y: Vec<f64>, i: In<Vec<i32>>, u: In<Vec<u32>>) => {
+        const k = cuda.grid(1);
+        if (k >= i.length) return;
+        y[k] = cuda.popc(i[k]) < u[k] % 33 ? cuda.popc(u[k]) - 40 : i[k] - cuda.clz(u[k]);
+      });
+      const [i, u] = [Int32Array.from(text, (v) => v * -77), Uint32Array.from(text, (v) => v * 16843009)];
+      const bits = (v: number): number => (v >>> 0).toString(2).replaceAll('0', '').length;
+      const y = cuda.toDevice(new Elements(i.length) as Float64Array);
+      await launch(kernel, { threads: i.length, block: 50 }, y, cuda.toDevice(i), cuda.toDevice(u));
       sameElements(
         await read(y),
-        Float64Array.from({ length: N }, (_, k) => body(seed, k)),
-        `seed ${seed}, thread`,
+        Elements.from(i, (v, k) => (bits(v) < u[k] % 33 ? bits(u[k]) - 40 : v - Math.clz32(u[k]))),
+        Elements.name,
       );
-    }
-  },
-  'counts of bits go with either sign': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, i: In<Vec<i32>>, u: In<Vec<u32>>) => {
-      const k = cuda.grid(1);
-      if (k >= i.length) return;
-      y[k] = cuda.popc(i[k]) < u[k] % 33 ? cuda.popc(u[k]) - 40 : i[k] - cuda.clz(u[k]);
-    });
-    const [i, u] = [Int32Array.from(text, (v) => v * -77), Uint32Array.from(text, (v) => v * 16843009)];
-    const bits = (v: number): number => (v >>> 0).toString(2).replaceAll('0', '').length;
-    const y = cuda.deviceArray(i.length, 'float64');
-    await launch(kernel, { threads: i.length, block: 50 }, y, cuda.toDevice(i), cuda.toDevice(u));
-    sameElements(
-      await read(y),
-      Float64Array.from(i, (v, k) => (bits(v) < u[k] % 33 ? bits(u[k]) - 40 : v - Math.clz32(u[k]))),
-    );
-  },
-  'an i32 is a u32 where JavaScript says so': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, i: In<Vec<i32>>, u: In<Vec<u32>>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = (i[k] === u[k] ? 1 : 0) + (u[k] !== i[k] ? 2 : 0) + ((i[k] ^ u[k]) === -1 ? 4 : 0);
-    });
-    const i = Int32Array.of(1, -1, 5, -5, 0, -(2 ** 31), 7);
-    const u = Uint32Array.of(1, 2 ** 32 - 1, 6, 4, 0, 2 ** 31, 2 ** 32 - 8);
-    const y = cuda.deviceArray(i.length, 'float64');
-    await launch(kernel, { threads: i.length, block: 3 }, y, cuda.toDevice(i), cuda.toDevice(u));
-    sameElements(
-      await read(y),
-      Float64Array.from(i, (v, k) => (v === u[k] ? 1 : 2) + ((v ^ u[k]) === -1 ? 4 : 0)),
-    );
-  },
+    }),
+  'an i32 is a u32 where JavaScript says so': () =>
+    eachType([Float64Array, Int32Array], async (Elements) => {
+      const kernel = cuda.jit((y: Vec<f64>, i: In<Vec<i32>>, u: In<Vec<u32>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = (i[k] === u[k] ? 1 : 0) + (u[k] !== i[k] ? 2 : 0) + ((i[k] ^ u[k]) === -1 ? 4 : 0);
+      });
+      const i = Int32Array.of(1, -1, 5, -5, 0, -(2 ** 31), 7);
+      const u = Uint32Array.of(1, 2 ** 32 - 1, 6, 4, 0, 2 ** 31, 2 ** 32 - 8);
+      const y = cuda.toDevice(new Elements(i.length) as Float64Array);
+      await launch(kernel, { threads: i.length, block: 3 }, y, cuda.toDevice(i), cuda.toDevice(u));
+      sameElements(
+        await read(y),
+        Elements.from(i, (v, k) => (v === u[k] ? 1 : 2) + ((v ^ u[k]) === -1 ? 4 : 0)),
+        Elements.name,
+      );
+    }),
   'the hash of Wang': generator((seed) => {
     seed = seed ^ 61 ^ (seed >>> 16);
     seed += seed << 3;

@@ -5,7 +5,7 @@
 import { cuda, type f64, type In, type Vec } from '../src/index.ts';
 import { sameElements, ulpElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { type Accuracy, accurate, doubles, EDGES, linspace, singles } from './support.ts';
+import { type Accuracy, accurate, doubles, EDGES, EDGES32, eachType, linspace, singles } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 /** Zeros, denormals, infinities, NaN. */
@@ -31,8 +31,8 @@ function pairs(
   second: readonly number[],
   ulps: Accuracy,
 ): () => Promise<void> {
-  return async () => {
-    for (const type of ['float32', 'float64'] as const) {
+  return () =>
+    eachType(['float32', 'float64'] as const, async (type) => {
       const Data = type === 'float32' ? Float32Array : Float64Array;
       const a = Data.from(first.flatMap((v) => second.map(() => v)));
       const b = Data.from(first.flatMap(() => second));
@@ -50,8 +50,7 @@ function pairs(
       );
       const exact = Array.from(a, (v, k) => body(v, b[k]));
       ulpElements(await read(y), exact, ulps[type === 'float32' ? 'f32' : 'f64'], type, (k) => `f(${a[k]}, ${b[k]})`);
-    }
-  };
+    });
 }
 
 type Table = readonly (readonly [x: number, y: number])[];
@@ -195,6 +194,11 @@ export const functions: readonly ConformanceTest[] = chapter('math functions', {
     { f32: 4096, f64: 4096 },
   ),
   'arithmetic in double precision': doubles((v) => v * 3 + 0.1 / v - (v % 0.7), EDGES),
+  'arithmetic in single precision, of numbers that are no fractions of its own': accurate(
+    (v) => v * 3 + 0.1 / v - (v % 0.75),
+    EDGES32.filter((v) => v === 0 || !(Math.abs(v) < 2 ** -20 || Math.abs(v) > 2 ** 20)),
+    { f32: 8, f64: 8 },
+  ),
   'division and its special cases': pairs((a, b) => a / b, SPREAD, SPREAD, { f32: 0.5, f64: 0 }),
   'remainder and its special cases': pairs((a, b) => a % b, SPREAD, SPREAD, { f32: 0.5, f64: 0 }),
   'a function of an integer is a fraction': async () => {

@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { doubles, EDGES, EDGES32, mixedIntegers, singles } from './support.ts';
+import { doubles, EDGES, EDGES32, eachType, mixedIntegers, NORMAL32, singles } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 /** All pairs of edges through a function of two numbers: a test in f64, and one in f32. */
@@ -49,13 +49,15 @@ function pairs(
   return { [name]: inOne('float64'), [`${name} in f32`]: inOne('float32') };
 }
 
-/** Devices may take subnormal numbers of f32 for 0. */
-const NORMAL: readonly number[] = EDGES32.filter((v) => v === 0 || !(Math.abs(v) < 2 ** -126));
-
 /** The edges through a function of one number: a test in f64, and one in f32. */
 function edges(name: string, body: (v: number) => number): Readonly<Record<string, () => Promise<void>>> {
-  return { [name]: doubles(body), [`${name} in f32`]: singles(body, NORMAL) };
+  return { [name]: doubles(body), [`${name} in f32`]: singles(body, NORMAL32) };
 }
+
+/** Of which sums are exact in f32, and what is no number. */
+const QUARTERS: readonly number[] = EDGES32.filter(
+  (v) => !Number.isFinite(v) || (Number.isInteger(v * 4) && Math.abs(v) < 2 ** 20),
+);
 
 const isNegative = (v: number): boolean => v < 0 || Object.is(v, -0);
 const copysign = (a: number, b: number): number => (isNegative(b) ? -Math.abs(a) : Math.abs(a));
@@ -89,6 +91,12 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
   'floor, ceil, trunc and round': doubles(
     (v) => Math.round(v) * 8 + Math.floor(v) * 4 + Math.ceil(v) * 2 + Math.trunc(v),
   ),
+  'floor, ceil, trunc and round in f32': singles(
+    (v) => Math.round(v) * 8 + Math.floor(v) * 4 + Math.ceil(v) * 2 + Math.trunc(v),
+    QUARTERS.concat([0.49999997, 3.7, -3.7, 0.1]),
+  ),
+  ...edges('Math.floor of normal numbers', (v) => Math.floor(v)),
+  ...edges('Math.ceil of normal numbers', (v) => Math.ceil(v)),
   'Math.floor keeps the sign of zero': doubles((v) => Math.floor(v)),
   'Math.ceil keeps the sign of zero': doubles((v) => Math.ceil(v)),
   'Math.trunc keeps the sign of zero': doubles((v) => Math.trunc(v)),
@@ -119,6 +127,7 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     (a, b) => copysign(a, Number.isNaN(b) ? 1 : b),
   ),
   'sign, abs and negation': doubles((v) => Math.sign(v) + Math.abs(v) * 2 + -v),
+  'sign, abs and negation in f32': singles((v) => Math.sign(v) + Math.abs(v) * 2 + -v, QUARTERS),
   ...edges('Math.sign keeps zeros and NaN', (v) => Math.sign(v)),
   'Math.abs and negation in f32': singles((v) => (v > 0.25 ? -v : Math.abs(v))),
   'NaN is not equal to itself, whatever it is called': async () => {
@@ -160,23 +169,24 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     'NaN and finite tests',
     (v) => (Number.isNaN(v) ? 1 : 0) + (Number.isFinite(v) ? 2 : 0) + (Number.isInteger(v) ? 4 : 0) + (v ? 8 : 0),
   ),
-  'cuda.selp evaluates both sides and picks one': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, z: Vec<i32>, v: In<Vec<f64>>) => {
-      const k = cuda.grid(1);
-      if (k >= v.length) return;
-      let n = 0;
-      const bump = () => {
-        n++;
-        return n;
-      };
-      z[k] = cuda.selp(v[k] > 0, bump() * 10, bump() * 100) + n;
-      y[k] = cuda.selp(v[k] === 1, v[k] + 0.5, -v[k]);
-    });
-    const [y, z] = [cuda.deviceArray(3, 'float64'), cuda.deviceArray(3, 'int32')];
-    await launch(kernel, { grid: 1, block: 4 }, y, z, cuda.toDevice(Float64Array.of(1, -2, 3)));
-    sameElements(await read(y), [1.5, 2, -3]);
-    sameElements(await read(z), [12, 202, 12]);
-  },
+  'cuda.selp evaluates both sides and picks one': () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const kernel = cuda.jit((y: Vec<f64>, z: Vec<i32>, v: In<Vec<f64>>) => {
+        const k = cuda.grid(1);
+        if (k >= v.length) return;
+        let n = 0;
+        const bump = () => {
+          n++;
+          return n;
+        };
+        z[k] = cuda.selp(v[k] > 0, bump() * 10, bump() * 100) + n;
+        y[k] = cuda.selp(v[k] === 1, v[k] + 0.5, -v[k]);
+      });
+      const [y, z] = [cuda.toDevice(new Elements(3) as Float64Array), cuda.deviceArray(3, 'int32')];
+      await launch(kernel, { grid: 1, block: 4 }, y, z, cuda.toDevice(Elements.of(1, -2, 3)) as never);
+      sameElements(await read(y), [1.5, 2, -3]);
+      sameElements(await read(z), [12, 202, 12]);
+    }),
   'cuda.fma rounds once in f64': async () => {
     const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
       y[0] = cuda.fma(v[0], v[1], -1);
@@ -330,27 +340,22 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
     });
     sameElements(await read(y), expected);
   },
-  'a constant that comes out of an array, and is no number': async () => {
-    const kernel = cuda.jit((y: Vec<f32>, z: Vec<f64>) => {
-      const l = cuda.local.array(2, 'float32');
-      const m = cuda.local.array(2, 'float64');
-      l[0] = m[0] = 0;
-      l[1] = m[1] = 3;
-      const [a, b] = [l[1] * Math.sqrt(-0.25), m[1] * Math.sqrt(-0.25)];
-      y[0] = Math.floor(a);
-      y[1] = Math.ceil(a);
-      y[2] = Math.trunc(a);
-      y[3] = Math.round(a);
-      z[0] = Math.floor(b);
-      z[1] = Math.ceil(b);
-      z[2] = Math.trunc(b);
-      z[3] = Math.round(b);
-    });
-    const [y, z] = [cuda.deviceArray(4, 'float32'), cuda.deviceArray(4, 'float64')];
-    await launch(kernel, { grid: 1, block: 1 }, y, z);
-    sameElements(await read(y), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
-    sameElements(await read(z), [Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
-  },
+  'a constant that comes out of an array, and is no number': () =>
+    eachType(['float32', 'float64'] as const, async (type) => {
+      const kernel = cuda.jit((y: Vec<f64>) => {
+        const l = cuda.local.array(2, type);
+        l[0] = 0;
+        l[1] = 3;
+        const a = l[1] * Math.sqrt(-0.25);
+        y[0] = Math.floor(a);
+        y[1] = Math.ceil(a);
+        y[2] = Math.trunc(a);
+        y[3] = Math.round(a);
+      });
+      const y = cuda.deviceArray(4, type as 'float64');
+      await launch(kernel, { grid: 1, block: 1 }, y);
+      sameElements(await read(y), [Number.NaN, Number.NaN, Number.NaN, Number.NaN], type);
+    }),
   'a zero with a sign beside one without': async () => {
     const kernel = cuda.jit((y: Vec<f32>, z: Vec<f32>) => {
       const k = cuda.grid(1);

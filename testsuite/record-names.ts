@@ -8,10 +8,16 @@ import { c64, cuda, type DeviceNDArray, f32, f64, i32, ndarray, type Struct, str
 import { rejects, same, sameElements } from './assert.ts';
 import { filled, sameRecords, text } from './struct-layouts.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { element, launch, read } from './waiting.ts';
 
-const ROW = struct({ x: f32, y: i32, in: struct({ a: f64, b: i32 }), f: f32.array(2, 2) });
+const rowOf = <D extends typeof f32 | typeof f64>(a: D) =>
+  struct({ x: f32, y: i32, in: struct({ a, b: i32 }), f: f32.array(2, 2) });
+const ROW = rowOf(f64);
 type Row = Struct<typeof ROW>;
+
+/** What a record has of f64 is, in another turn, of f32, and so are the results: all numbers fit. */
+const FLOATS = [f64, f32 as unknown as typeof f64] as const;
 
 const N = 8;
 const row = (i: number): Row =>
@@ -40,36 +46,38 @@ function copying(list: Row[]): Vec<Row> {
 }
 
 function inKernels(body: Body): () => Promise<void> {
-  return async () => {
-    const expected = rows();
-    const out = new Float64Array(N);
-    body(copying(expected), out as unknown as Vec<f64>);
-    const global = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
-      if (cuda.grid(1) === 0) body(p, o);
-    });
-    const local = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
-      const own = cuda.local.array(8, ROW);
-      for (let k = 0; k < 8; k++) own[k] = p[k];
-      body(own as unknown as Vec<Row>, o);
-      for (let k = 0; k < 8; k++) p[k] = own[k];
-    });
-    const shared = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
-      const tile = cuda.shared.array(0, ROW);
-      if (cuda.threadIdx.x === 0) {
-        for (let k = 0; k < 8; k++) tile[k] = p[k];
-        body(tile as unknown as Vec<Row>, o);
-        for (let k = 0; k < 8; k++) p[k] = tile[k];
+  return () =>
+    eachType(FLOATS, async (float) => {
+      const ROW = rowOf(float);
+      const expected = rows();
+      const out = new Float64Array(N);
+      body(copying(expected), out as unknown as Vec<f64>);
+      const global = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
+        if (cuda.grid(1) === 0) body(p, o);
+      });
+      const local = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
+        const own = cuda.local.array(8, ROW);
+        for (let k = 0; k < 8; k++) own[k] = p[k];
+        body(own as unknown as Vec<Row>, o);
+        for (let k = 0; k < 8; k++) p[k] = own[k];
+      });
+      const shared = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
+        const tile = cuda.shared.array(0, ROW);
+        if (cuda.threadIdx.x === 0) {
+          for (let k = 0; k < 8; k++) tile[k] = p[k];
+          body(tile as unknown as Vec<Row>, o);
+          for (let k = 0; k < 8; k++) p[k] = tile[k];
+        }
+      });
+      for (const [space, kernel] of Object.entries({ global, local, shared })) {
+        const p = cuda.toDevice(filled(ROW, rows()));
+        const o = cuda.deviceArray(N, float);
+        o.set(0);
+        await launch(kernel, { grid: 1, block: 1, sharedBytes: N * ROW.itemSize }, p as never, o);
+        await sameRecords(p, expected, `${float.name}, ${space}: element`);
+        sameElements(await read(o), out, `${float.name}, ${space}`);
       }
     });
-    for (const [space, kernel] of Object.entries({ global, local, shared })) {
-      const p = cuda.toDevice(filled(ROW, rows()));
-      const o = cuda.deviceArray(N, f64);
-      o.set(0);
-      await launch(kernel, { grid: 1, block: 1, sharedBytes: N * ROW.itemSize }, p as never, o);
-      await sameRecords(p, expected, `${space}: element`);
-      sameElements(await read(o), out, space);
-    }
-  };
 }
 
 /** A kernel that is refused because a name could mean two things. */
@@ -306,62 +314,68 @@ export const recordNames: readonly ConformanceTest[] = chapter('names of records
       { re: 1, im: 2 },
     ]);
   },
-  'what other threads assign after a barrier': async () => {
-    const kernel = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
-      const tile = cuda.shared.array(64, ROW);
-      const t = cuda.threadIdx.x;
-      tile[t] = p[t];
-      cuda.syncThreads();
-      const mine = tile[t];
-      cuda.syncThreads();
-      tile[(t + 1) % 64] = mine;
-      o[t] = mine.x;
-      cuda.syncThreads();
-      p[t] = tile[t];
-    });
-    const list = Array.from({ length: 64 }, (_, i) => ({ ...row(i), x: i }));
-    const p = cuda.toDevice(filled(ROW, list));
-    const o = cuda.deviceArray(64, f64);
-    await launch(kernel, { grid: 1, block: 64 }, p as never, o);
-    const expected = list.map((_, i) => list[(i + 63) % 64]);
-    await sameRecords(p, expected);
-    sameElements(
-      await read(o),
-      list.map(({ x }) => x),
-    );
-  },
-  'one array for two arguments': async () => {
-    const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>, o: Vec<f64>) => {
-      const t = p[0];
-      q[0] = p[1];
-      o[0] = t.x;
-      q[1] = t;
-    });
-    const p = cuda.toDevice(filled(ROW, rows()));
-    const o = cuda.deviceArray(1, f64);
-    await launch(kernel, { grid: 1, block: 1 }, p as never, p as never, o);
-    same(await element(o, 0), row(0).x);
-    same(text(await element(p as DeviceNDArray, 1)), text(row(0)));
-  },
-  'two arguments that must be of two arrays': async () => {
-    const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>) => {
-      const i = cuda.grid(1);
-      const t = p[i];
-      q[i] = t;
-      t.x += 1;
-    });
-    const p = cuda.toDevice(filled(ROW, rows()));
-    const q = cuda.toDevice(filled(ROW, rows()));
-    await launch(kernel, { grid: 1, block: N }, p as never, q as never);
-    await sameRecords(q, rows());
-    same((await element(p as DeviceNDArray<Row, 1>, 3)).x, row(3).x + 1);
-    await rejects(
-      () => launch(kernel, { grid: 1, block: N }, p as never, p as never),
-      /\w+ and \w+ overlap in memory/,
-      'E_ALIASED',
-    );
-    await launch(kernel, { grid: 1, block: 2 }, p.slice(':4') as never, p.slice('4:') as never);
-  },
+  'what other threads assign after a barrier': () =>
+    eachType(FLOATS, async (float) => {
+      const ROW = rowOf(float);
+      const kernel = cuda.jit((p: Vec<Row>, o: Vec<f64>) => {
+        const tile = cuda.shared.array(64, ROW);
+        const t = cuda.threadIdx.x;
+        tile[t] = p[t];
+        cuda.syncThreads();
+        const mine = tile[t];
+        cuda.syncThreads();
+        tile[(t + 1) % 64] = mine;
+        o[t] = mine.x;
+        cuda.syncThreads();
+        p[t] = tile[t];
+      });
+      const list = Array.from({ length: 64 }, (_, i) => ({ ...row(i), x: i }));
+      const p = cuda.toDevice(filled(ROW, list));
+      const o = cuda.deviceArray(64, float);
+      await launch(kernel, { grid: 1, block: 64 }, p as never, o);
+      const expected = list.map((_, i) => list[(i + 63) % 64]);
+      await sameRecords(p, expected);
+      sameElements(
+        await read(o),
+        list.map(({ x }) => x),
+      );
+    }),
+  'one array for two arguments': () =>
+    eachType(FLOATS, async (float) => {
+      const ROW = rowOf(float);
+      const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>, o: Vec<f64>) => {
+        const t = p[0];
+        q[0] = p[1];
+        o[0] = t.x;
+        q[1] = t;
+      });
+      const p = cuda.toDevice(filled(ROW, rows()));
+      const o = cuda.deviceArray(1, float);
+      await launch(kernel, { grid: 1, block: 1 }, p as never, p as never, o);
+      same(await element(o, 0), row(0).x);
+      same(text(await element(p as DeviceNDArray, 1)), text(row(0)));
+    }),
+  'two arguments that must be of two arrays': () =>
+    eachType(FLOATS, async (float) => {
+      const ROW = rowOf(float);
+      const kernel = cuda.jit((p: Vec<Row>, q: Vec<Row>) => {
+        const i = cuda.grid(1);
+        const t = p[i];
+        q[i] = t;
+        t.x += 1;
+      });
+      const p = cuda.toDevice(filled(ROW, rows()));
+      const q = cuda.toDevice(filled(ROW, rows()));
+      await launch(kernel, { grid: 1, block: N }, p as never, q as never);
+      await sameRecords(q, rows());
+      same((await element(p as DeviceNDArray<Row, 1>, 3)).x, row(3).x + 1);
+      await rejects(
+        () => launch(kernel, { grid: 1, block: N }, p as never, p as never),
+        /\w+ and \w+ overlap in memory/,
+        'E_ALIASED',
+      );
+      await launch(kernel, { grid: 1, block: 2 }, p.slice(':4') as never, p.slice('4:') as never);
+    }),
 
   'written to when it may have been replaced': refused((p) => {
     const t = p[0];

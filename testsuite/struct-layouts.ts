@@ -46,10 +46,16 @@ const NESTED: StructDType<Particle> = struct(
   { ...members, pos: struct({ a: f64, flag: i8, b: f32 }, { align: true }) },
   { align: true },
 );
-export const LAYOUTS: Readonly<Record<'packed' | 'aligned' | 'nested', StructDType<Particle>>> = {
+const narrow = { ...members, pos: struct({ a: f32, flag: i8, b: f32 }) };
+/** By name. The last two are for devices without f64 too. */
+export const LAYOUTS: Readonly<
+  Record<'packed' | 'aligned' | 'nested' | 'packed, narrow' | 'aligned, narrow', StructDType<Particle>>
+> = {
   packed: PACKED,
   aligned: ALIGNED,
   nested: NESTED,
+  'packed, narrow': struct(narrow),
+  'aligned, narrow': struct(narrow, { align: true }),
 };
 export interface Pair {
   x: number;

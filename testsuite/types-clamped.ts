@@ -22,6 +22,7 @@ import {
 } from '../src/index.ts';
 import { rejects, same, sameElements } from './assert.ts';
 import { blocking, type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { element, launch, read } from './waiting.ts';
 
 /** Ties, limits, and what is beyond them. */
@@ -73,16 +74,14 @@ async function stores(data: Float32Array | Float64Array | Int32Array | Uint32Arr
 }
 
 export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes', {
-  'stores of floats and integers': async () => {
-    await stores(Float64Array.from(FLOATS));
-    await stores(Float32Array.from(FLOATS));
-    await stores(Int32Array.from(WORDS));
-    await stores(Uint32Array.from(WORDS));
-  },
-  'stores of every sixteenth': async () => {
+  'stores of floats and integers': () =>
+    eachType(
+      [Float64Array.from(FLOATS), Float32Array.from(FLOATS), Int32Array.from(WORDS), Uint32Array.from(WORDS)],
+      stores,
+    ),
+  'stores of every sixteenth': () => {
     const all = Float32Array.from({ length: 5000 }, (_, i) => i / 16 - 20);
-    await stores(all);
-    await stores(Float64Array.from(all));
+    return eachType([all, Float64Array.from(all)], stores);
   },
   'stores of other types': async () => {
     const kernel = cuda.jit((to: Vec<u8c>, a: Vec<i64>, b: Vec<u64>, c: Vec<f16>, d: Vec<bool>) => {
@@ -111,6 +110,17 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       cuda.toDevice(ndarray([true])) as never,
     );
     sameElements(await read(to), [0, 255, 9, 255, 200, 4, 0, 1, 255, 2, 0, 255]);
+  },
+  'a number of f32 that is stored alone may be a fraction': async () => {
+    const kernel = cuda.jit(
+      (a: Vec<u8c>, x: number) => {
+        a[0] = x;
+      },
+      { defaultFloat: 'float32' },
+    );
+    const a = cuda.deviceArray(1, u8c);
+    await launch(kernel, { grid: 1, block: 1 }, a, 3.5);
+    same(await element(a, 0), 4);
   },
   'a number that is stored alone may be a fraction': async () => {
     const kernel = cuda.jit((a: Vec<u8c>, x: number) => {
@@ -145,20 +155,17 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     sameElements(await read(a), model);
   },
   'the cast u8c(x)': async () => {
-    const kernel = cuda.jit((to: Vec<i32>, from: Vec<f64>, words: Vec<i32>) => {
-      const i = cuda.grid(1);
-      if (i < from.length) to[i] = u8c(from[i]);
-      if (i < words.length) to[from.length + i] = u8c(words[i]) + u8c(1000) - u8c(255.2);
+    await eachType([Float64Array.from(FLOATS), Float32Array.from(FLOATS)], async (floats) => {
+      const kernel = cuda.jit((to: Vec<i32>, from: Vec<f64>, words: Vec<i32>) => {
+        const i = cuda.grid(1);
+        if (i < from.length) to[i] = u8c(from[i]);
+        if (i < words.length) to[from.length + i] = u8c(words[i]) + u8c(1000) - u8c(f32(255.25));
+      });
+      const to = cuda.deviceArray(FLOATS.length + WORDS.length, i32);
+      const words = cuda.toDevice(Int32Array.from(WORDS));
+      await launch(kernel, { threads: FLOATS.length }, to, cuda.toDevice(floats) as never, words);
+      sameElements(await read(to), [...clamped(floats), ...clamped(WORDS)], floats.constructor.name);
     });
-    const to = cuda.deviceArray(FLOATS.length + WORDS.length, i32);
-    await launch(
-      kernel,
-      { threads: FLOATS.length },
-      to,
-      cuda.toDevice(Float64Array.from(FLOATS)),
-      cuda.toDevice(Int32Array.from(WORDS)),
-    );
-    sameElements(await read(to), [...clamped(FLOATS), ...clamped(WORDS)]);
     sameElements(
       FLOATS.map((x) => u8c(x)),
       [...clamped(FLOATS)],
@@ -166,30 +173,31 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     );
     sameElements([u8c(300n), u8c(-1n), u8c(7n), u8c(true)], [255, 0, 7, 1]);
   },
-  'shared, local, constant and captured arrays': async () => {
-    const table = Uint8ClampedArray.of(250, 251, 252, 253);
-    const kernel = cuda.jit((to: Vec<u8c>) => {
-      const tile = cuda.shared.array(32, u8c);
-      const own = cuda.local.array(2, u8c);
-      const t = cuda.threadIdx.x;
-      tile[t] = t * 10.5;
-      own[t % 2] = -t;
-      own[(t + 1) % 2] = t + 240.5;
-      cuda.syncThreads();
-      to[t] = tile[31 - t];
-      to[32 + t] = own[0] + own[1] + table[t % 4] - 250;
-    });
-    const to = cuda.deviceArray(64, u8c);
-    await launch(kernel, { grid: 1, block: 32 }, to);
-    const expected = new Uint8ClampedArray(64);
-    const own = new Uint8ClampedArray(1);
-    for (let t = 0; t < 32; t++) {
-      expected[t] = (31 - t) * 10.5;
-      own[0] = t + 240.5;
-      expected[32 + t] = (own[0] ?? 0) + (t % 4);
-    }
-    sameElements(await read(to), expected);
-  },
+  'shared, local, constant and captured arrays': () =>
+    eachType([{}, { defaultFloat: 'float32' }] as const, async (options) => {
+      const table = Uint8ClampedArray.of(250, 251, 252, 253);
+      const kernel = cuda.jit((to: Vec<u8c>) => {
+        const tile = cuda.shared.array(32, u8c);
+        const own = cuda.local.array(2, u8c);
+        const t = cuda.threadIdx.x;
+        tile[t] = t * 10.5;
+        own[t % 2] = -t;
+        own[(t + 1) % 2] = t + 240.5;
+        cuda.syncThreads();
+        to[t] = tile[31 - t];
+        to[32 + t] = own[0] + own[1] + table[t % 4] - 250;
+      }, options);
+      const to = cuda.deviceArray(64, u8c);
+      await launch(kernel, { grid: 1, block: 32 }, to);
+      const expected = new Uint8ClampedArray(64);
+      const own = new Uint8ClampedArray(1);
+      for (let t = 0; t < 32; t++) {
+        expected[t] = (31 - t) * 10.5;
+        own[0] = t + 240.5;
+        expected[32 + t] = (own[0] ?? 0) + (t % 4);
+      }
+      sameElements(await read(to), expected);
+    }),
   'members of structs': async () => {
     const dtype = struct({ x: f32, rgb: u8c.array(3), a: u8c });
     const kernel = cuda.jit((p: Vec<Struct<typeof dtype>>) => {

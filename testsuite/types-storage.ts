@@ -21,7 +21,7 @@ import {
 } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { asVec, doubles, EDGES, EDGES32, N, singles, zeros } from './support.ts';
+import { asVec, doubles, EDGES, EDGES32, eachType, N, NORMAL32, singles, zeros } from './support.ts';
 import { type Copied, launch, read } from './waiting.ts';
 
 /** Values around every limit of the integer types, and what is no number. */
@@ -35,21 +35,26 @@ const CASTS: readonly number[] = [
 const clampTo = (low: number, high: number) => (v: number) =>
   Number.isNaN(v) ? 0 : Math.trunc(Math.min(Math.max(v, low), high)) + 0;
 
-/** A cast from f64 and from f32, against truncation and saturation. */
+/** A cast from f64 and from f32, against truncation and saturation; from f32 also where nothing is of f64. */
 function cast(body: (v: number) => number, low: number, high: number): () => Promise<void> {
-  return async () => {
-    for (const type of ['float64', 'float32'] as const) {
-      const x = type === 'float64' ? Float64Array.from(CASTS) : Float32Array.from(CASTS);
+  const Words = high > 2147483647 ? Uint32Array : Int32Array;
+  const turns = [
+    [Float64Array, Float64Array],
+    [Float32Array, Float64Array],
+    [Float32Array, Words],
+  ] as const;
+  return () =>
+    eachType(turns, async ([From, To]) => {
+      const x = From.from(CASTS);
       const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
         const k = cuda.grid(1);
         if (k < y.length) y[k] = body(v[k]);
       });
-      const y = cuda.deviceArray(x.length, 'float64');
+      const y = cuda.toDevice(new To(x.length) as Float64Array);
       await launch(kernel, { threads: x.length, block: 16 }, y, cuda.toDevice(x) as never);
-      sameElements(await read(y), Float64Array.from(x, clampTo(low, high)), `${type} value`);
+      sameElements(await read(y), Float64Array.from(x, clampTo(low, high)), `${From.name} as ${To.name}, value`);
       sameElements(Float64Array.from(x, body), Float64Array.from(x, clampTo(low, high)), 'cast on the host of value');
-    }
-  };
+    });
 }
 
 /** Elements of a small type, counted up by more than the type holds. */
@@ -164,19 +169,20 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
       );
     }
   },
-  'f16 elements round to nearest, ties to even': async () => {
-    const x = Float64Array.from(HALVES);
-    const kernel = cuda.jit((y: Vec<f16>, back: Vec<f64>, v: In<Vec<f64>>) => {
-      const k = cuda.grid(1);
-      if (k >= v.length) return;
-      y[k] = v[k];
-      back[k] = y[k];
-    });
-    const [y, back] = [cuda.deviceArray(x.length, f16), cuda.deviceArray(x.length, f64)];
-    await launch(kernel, { threads: x.length, block: 16 }, y, back, cuda.toDevice(x));
-    sameElements(await read(back), x.map(toHalf));
-    sameElements(await read(y), x.map(toHalf));
-  },
+  'f16 elements round to nearest, ties to even': () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const x = Elements.from(HALVES);
+      const kernel = cuda.jit((y: Vec<f16>, back: Vec<f64>, v: In<Vec<f64>>) => {
+        const k = cuda.grid(1);
+        if (k >= v.length) return;
+        y[k] = v[k];
+        back[k] = y[k];
+      });
+      const [y, back] = [cuda.deviceArray(x.length, f16), cuda.toDevice(new Elements(x.length) as Float64Array)];
+      await launch(kernel, { threads: x.length, block: 16 }, y, back, cuda.toDevice(x) as never);
+      sameElements(await read(back), Array.from(x, toHalf), Elements.name);
+      sameElements(await read(y), Array.from(x, toHalf), Elements.name);
+    }),
   'f16 stores round f32 values once': async () => {
     const x = Float32Array.from(HALVES);
     const kernel = cuda.jit((y: Vec<f16>, v: In<Vec<f32>>) => {
@@ -207,6 +213,22 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   'casts to u16 truncate and saturate': cast((v) => u16(v), 0, 65535),
   'casts to i32 truncate and saturate': cast((v) => i32(v), -2147483648, 2147483647),
   'casts to u32 truncate and saturate': cast((v) => u32(v), 0, 4294967295),
+  'bit operations take f32 made of u32 modulo 2 ** 32': async () => {
+    const x = Uint32Array.of(0, 1, 2 ** 31 - 128, 2 ** 31, 3e9, 2 ** 32 - 256);
+    const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      y[3 * k] = f32(v[k]) | 0;
+      y[3 * k + 1] = (f32(v[k]) * f32(0.75)) & -1;
+      y[3 * k + 2] = ~(Math.abs(f32(v[k])) + f32(256));
+    });
+    const y = cuda.deviceArray(3 * x.length, i32);
+    await launch(kernel, { threads: x.length }, y, cuda.toDevice(x));
+    sameElements(
+      await read(y),
+      [...x].flatMap((v) => [v | 0, Math.fround(v * 0.75) & -1, ~Math.fround(v + 256)]),
+    );
+  },
   'bit operations take floats made of u32 modulo 2 ** 32': async () => {
     const x = Uint32Array.of(0, 1, 2 ** 31 - 1, 2 ** 31, 3e9, 2 ** 32 - 1);
     const kernel = cuda.jit((y: Vec<i32>, v: In<Vec<u32>>) => {
@@ -240,29 +262,32 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
   },
   'casts to f32 round': doubles((v) => f32(v), [...EDGES, 0.1, 16777217, 3.5e38, -1e-46]),
   'Math.fround rounds': doubles((v) => Math.fround(v), [...EDGES, 0.1, 16777217, 3.4028235677973366e38, 1e-46]),
+  'casts to f32 of f32 and Math.fround change nothing': singles((v) => f32(Math.fround(v)), NORMAL32),
   'arithmetic of f32 casts is f32 arithmetic': doubles((v) => f32(f32(v) * f32(0.1)), [...EDGES, 0.1, 3.3, 1e10]),
   'casts to f64 make f32 arithmetic exact': singles(
     (v) => f64(v) * f64(v) - f64(v) * f64(v) * (1 - 2 ** -30),
     [1.1, 3.3, 0.1, -7.7, 1e10],
   ),
-  'Math.floor, ceil, round and trunc store to integers': async () => {
-    const x = Float64Array.from(CASTS);
-    const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>, c: Vec<i32>, d: Vec<i32>, v: In<Vec<f64>>) => {
-      const k = cuda.grid(1);
-      if (k >= v.length) return;
-      a[k] = Math.floor(v[k]);
-      b[k] = Math.ceil(v[k]);
-      c[k] = Math.round(v[k]);
-      d[k] = Math.trunc(v[k]);
-    });
-    const outs = [0, 1, 2, 3].map(() => cuda.deviceArray(x.length, i32)) as never[];
-    await launch(kernel, { threads: x.length, block: 16 }, outs[0]!, outs[1]!, outs[2]!, outs[3]!, cuda.toDevice(x));
-    for (const [n, round] of [Math.floor, Math.ceil, Math.round, Math.trunc].entries()) {
-      const out = outs[n] as Copied<Int32Array>;
-      const expected = Int32Array.from(x, (v) => clampTo(-(2 ** 31), 2 ** 31 - 1)(round(v)));
-      sameElements(await read(out), expected, `Math.${round.name} of value`);
-    }
-  },
+  'Math.floor, ceil, round and trunc store to integers': () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const x = Elements.from(CASTS);
+      const kernel = cuda.jit((a: Vec<i32>, b: Vec<i32>, c: Vec<i32>, d: Vec<i32>, v: In<Vec<f64>>) => {
+        const k = cuda.grid(1);
+        if (k >= v.length) return;
+        a[k] = Math.floor(v[k]);
+        b[k] = Math.ceil(v[k]);
+        c[k] = Math.round(v[k]);
+        d[k] = Math.trunc(v[k]);
+      });
+      const outs = [0, 1, 2, 3].map(() => cuda.deviceArray(x.length, i32)) as never[];
+      const v = cuda.toDevice(x) as never;
+      await launch(kernel, { threads: x.length, block: 16 }, outs[0]!, outs[1]!, outs[2]!, outs[3]!, v);
+      for (const [n, round] of [Math.floor, Math.ceil, Math.round, Math.trunc].entries()) {
+        const out = outs[n] as Copied<Int32Array>;
+        const expected = Int32Array.from(x, (w) => clampTo(-(2 ** 31), 2 ** 31 - 1)(round(w)));
+        sameElements(await read(out), expected, `${Elements.name}, Math.${round.name} of value`);
+      }
+    }),
   'rounded f32 values store to small integers': async () => {
     const x = Float32Array.from(CASTS);
     const kernel = cuda.jit((a: Vec<u8>, b: Vec<i16>, v: In<Vec<f32>>) => {
@@ -330,6 +355,24 @@ export const storage: readonly ConformanceTest[] = chapter('small types, casts a
     sameElements(
       await read(y),
       Float64Array.from([0, 1], (k) => Math.fround(a[k] * b[k]) + c[k] * d[k]),
+    );
+  },
+  'mixed widths in one expression, without f64': async () => {
+    const kernel = cuda.jit(
+      (y: Vec<f32>, a: In<Vec<u8>>, b: In<Vec<f32>>, c: In<Vec<f16>>, d: In<Vec<i16>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = a[k] * b[k] + f32(c[k]) * d[k];
+      },
+      { contract: false },
+    );
+    const [a, b, d] = [Uint8Array.of(200, 3), Float32Array.of(0.1, 1e10), Int16Array.of(-300, 7)];
+    const c = ndarray([0.375, -11], { dtype: 'float16' });
+    const y = cuda.deviceArray(2, f32);
+    const inputs = [cuda.toDevice(a), cuda.toDevice(b), cuda.toDevice(c), cuda.toDevice(d)] as const;
+    await launch(kernel as never, { grid: 1, block: 2 }, y, ...(inputs as never));
+    sameElements(
+      await read(y),
+      Float32Array.from([0, 1], (k) => Math.fround(a[k] * b[k]) + (c.get(k) as number) * d[k]),
     );
   },
   'f64 results narrow when stored to f32': async () => {
