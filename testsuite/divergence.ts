@@ -23,7 +23,7 @@ import {
 } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { asVec, integers, mixedIntegers, N, zeros } from './support.ts';
+import { asVec, eachType, integers, mixedIntegers, N, zeros } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const TYPES: readonly [string, DType<i32>, (v: number) => number][] = [
@@ -47,7 +47,7 @@ const ALWAYS: boolean = N > 0;
 function parted(body: (v: number, k: number) => number): () => Promise<void> {
   return async () => {
     const x = Float64Array.from({ length: N }, (_, k) => ((k * 37) % 101) / 8 - 6);
-    for (const type of ['float64', 'float32'] as const) {
+    await eachType(['float64', 'float32'] as const, async (type) => {
       const kernel = cuda.jit((y: Vec<f64>, v: In<Vec<f64>>) => {
         const k = cuda.grid(1);
         if (k < y.length) y[k] = body(v[k], k);
@@ -57,7 +57,7 @@ function parted(body: (v: number, k: number) => number): () => Promise<void> {
       await launch(kernel, { threads: N, block: 50 }, y as never, cuda.toDevice(from) as never);
       const expected = Float64Array.from(x, (v, k) => body(v, k));
       sameElements(await read(y), type === 'float64' ? expected : Float32Array.from(expected), `${type}, thread`);
-    }
+    });
   };
 }
 
@@ -85,7 +85,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
   'loops that threads leave in different rounds, all of them before its end': parted((v, k) => {
     if (k % 5 !== 2) {
       for (let i = 0; i < 1000; i++) {
-        if (i === k % 7) return v * i;
+        if (i === k % 7) return v * (i + 1);
         if (i > 6) return -1;
       }
       return -2;
@@ -98,7 +98,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       if (k < at.length && at[k] % 3 !== 0) to[at[k]] = from[at[at[k]]] + 1;
     });
     const at = cuda.toDevice(scattered);
-    for (const [name, dtype, convert] of TYPES) {
+    await eachType(TYPES, async ([name, dtype, convert]) => {
       const from = cuda.deviceArray(N, dtype);
       from.set(Int32Array.from({ length: N }, (_, k) => k & 127));
       const to = zeros(N, dtype as never) as unknown as typeof from;
@@ -108,7 +108,7 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
         if (scattered[k] % 3 !== 0) expected[scattered[k]] = convert((scattered[scattered[k]] & 127) + 1);
       }
       sameElements(Array.from((await read(to)) as Int32Array), expected, `${name}, element`);
-    }
+    });
   },
   'f16 under a mask': async () => {
     const kernel = cuda.jit((to: Vec<f16>, from: In<Vec<f16>>) => {
@@ -201,6 +201,30 @@ export const divergence: readonly ConformanceTest[] = chapter('divergence', {
       if (v & 1) r = Math.fround(Math.fround(v) / 3);
       else if (v & 2) r = (v >>> 0) / 3;
       else if (v & 4) r = Math.trunc(v * 0.75) + (v & 255);
+      return v & 8 ? r : ((v << 16) >> 16) + r;
+    });
+    sameElements(await read(y), expected);
+  },
+  'conversions under a mask, without f64': async () => {
+    const kernel = cuda.jit((y: Vec<f32>, x: In<Vec<i32>>) => {
+      const k = cuda.grid(1);
+      if (k >= y.length) return;
+      const v = x[k];
+      let r = f32(0.5);
+      if (v & 1) r = f32(v) / f32(4);
+      else if (v & 2) r = f32(u32(v)) / f32(8);
+      else if (v & 4) r = f32(i32(f32(v) * f32(0.75)) + u8(v));
+      if (v & 8) y[k] = r;
+      else y[k] = f32(i16(v)) + r;
+    });
+    const x = mixedIntegers().subarray(0, N);
+    const y = cuda.deviceArray(N, 'float32');
+    await launch(kernel, { threads: N, block: 50 }, y, cuda.toDevice(x));
+    const expected = Float32Array.from(x, (v) => {
+      let r = 0.5;
+      if (v & 1) r = Math.fround(v) / 4;
+      else if (v & 2) r = Math.fround(v >>> 0) / 8;
+      else if (v & 4) r = Math.fround(Math.trunc(Math.fround(Math.fround(v) * 0.75)) + (v & 255));
       return v & 8 ? r : ((v << 16) >> 16) + r;
     });
     sameElements(await read(y), expected);

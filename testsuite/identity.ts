@@ -4,6 +4,7 @@
 import { cuda, type f32, f64, type Vec } from '../src/index.ts';
 import { rejects, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const N = 8;
@@ -15,20 +16,24 @@ type Body = (k: number, a: Vec<f64>, b: Vec<f64>) => number;
 
 /** What a kernel gives for each thread is what the function gives on the host. */
 function asInJavaScript(body: Body): () => Promise<void> {
-  return async () => {
-    const kernel = cuda.jit((y: Vec<f64>, a: Vec<f64>, b: Vec<f64>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(k, a, b);
+  return () =>
+    eachType(['float64', 'float32'] as const, async (type) => {
+      const kernel = cuda.jit(
+        (y: Vec<f64>, a: Vec<f64>, b: Vec<f64>) => {
+          const k = cuda.grid(1);
+          if (k < y.length) y[k] = body(k, a, b);
+        },
+        { defaultFloat: type },
+      );
+      const [y, a, b] = [0, 1, 2].map(() => cuda.deviceArray(N, type)) as [never, never, never];
+      await launch(kernel, { threads: N }, y, a, b);
+      const [x, z] = [new Float64Array(N), new Float64Array(N)] as unknown as [Vec<f64>, Vec<f64>];
+      sameElements(
+        await read(y),
+        Float64Array.from({ length: N }, (_, k) => body(k, x, z)),
+        `${type}, thread`,
+      );
     });
-    const [y, a, b] = [0, 1, 2].map(() => cuda.deviceArray(N, 'f64')) as [never, never, never];
-    await launch(kernel, { threads: N }, y, a, b);
-    const [x, z] = [new Float64Array(N), new Float64Array(N)] as unknown as [Vec<f64>, Vec<f64>];
-    sameElements(
-      await read(y),
-      Float64Array.from({ length: N }, (_, k) => body(k, x, z)),
-      'thread',
-    );
-  };
 }
 
 function refused(body: Body, message: RegExp, code: string): () => Promise<void> {

@@ -2,10 +2,10 @@
  * Chapter: numbers in parts. Mantissas and exponents, neighbours, remainders, bits, norms, pairs, and approximations of the hardware. What is
  * exact is held to arithmetic on bits and bigints that has nothing in common with the library's.
  */
-import { cuda, type f32, type f64, type In, type i32, type i64, type Vec } from '../src/index.ts';
+import { cuda, type DeviceArray, type f32, type f64, type In, type i32, type i64, type Vec } from '../src/index.ts';
 import { closeElements, rejects, same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { zeros } from './support.ts';
+import { eachType, zeros } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 type Type = 'float32' | 'float64';
@@ -98,8 +98,8 @@ function exactly(
   expected: (type: Type, a: number, b: number) => number,
   second?: (type: Type) => readonly number[],
 ): () => Promise<void> {
-  return async () => {
-    for (const type of TYPES) {
+  return () =>
+    eachType(TYPES, async (type) => {
       const [first, others] = [values(type), second?.(type) ?? [0]];
       const a = dataOf(type).from(first.flatMap((x) => others.map(() => x)));
       const b = dataOf(type).from(first.flatMap(() => others));
@@ -112,8 +112,7 @@ function exactly(
       await launch(kernel, { threads: a.length, block: 64 }, y as never, u as never, v as never);
       const got = numbers(await read(y));
       for (let k = 0; k < got.length; k++) same(got[k], expected(type, a[k]!, b[k]!), `${type}: f(${a[k]}, ${b[k]})`);
-    }
-  };
+    });
 }
 
 /** Mantissa and exponent. */
@@ -167,20 +166,25 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
     (type, x, n) => ldexp(type, x, Math.trunc(n)),
     () => POWERS,
   ),
-  'ldexp of an integer, and of what frexp gave': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<f64>>, n: number) => {
-      const [m, e] = cuda.frexp(x[0]!);
-      y[0] = cuda.ldexp(m, e);
-      y[1] = cuda.ldexp(3, n);
-    });
-    const y = zeros(2, 'float64');
-    await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(Float64Array.of(-12345.678)), 5);
-    sameElements(await read(y), [-12345.678, 96]);
-    const wrong = cuda.jit((out: Vec<f64>) => {
-      out[0] = cuda.ldexp(out[0]!, 0.5);
-    });
-    await rejects(() => launch(wrong, { grid: 1, block: 1 }, y), /cuda\.ldexp needs an integer/);
-  },
+  'ldexp of an integer, and of what frexp gave': () =>
+    eachType(TYPES, async (type) => {
+      const kernel = cuda.jit(
+        (y: Vec<f64>, x: In<Vec<f64>>, n: number) => {
+          const [m, e] = cuda.frexp(x[0]!);
+          y[0] = cuda.ldexp(m, e);
+          y[1] = cuda.ldexp(3, n);
+        },
+        type === 'float32' ? { defaultFloat: type } : {},
+      );
+      const y = cuda.toDevice(new (dataOf(type))(2)) as DeviceArray<f64, 1>;
+      const x = dataOf(type).of(-12345.678);
+      await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(x) as never, 5);
+      sameElements(await read(y), [x[0], 96], type);
+      const wrong = cuda.jit((out: Vec<f64>) => {
+        out[0] = cuda.ldexp(out[0]!, 0.5);
+      });
+      await rejects(() => launch(wrong, { grid: 1, block: 1 }, y), /cuda\.ldexp needs an integer/);
+    }),
   'modf gives the fraction': exactly(
     (a) => {
       const [part] = cuda.modf(a);
@@ -214,8 +218,8 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
     await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(Int32Array.of(-7, 4)));
     sameElements(await read(y), [-3]);
   },
-  'sincos gives both': async () => {
-    for (const type of TYPES) {
+  'sincos gives both': () =>
+    eachType(TYPES, async (type) => {
       const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<f64>>) => {
         const k = cuda.grid(1);
         if (k >= x.length) return;
@@ -229,8 +233,7 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
       const third = (v: number): number => (type === 'float32' ? Math.fround(v * 3) : v * 3);
       const expected = Array.from(x, (v) => [Math.sin(third(v)), Math.cos(third(v))]).flat();
       closeElements(await read(y), expected, type === 'float32' ? 2e-7 : 1e-15);
-    }
-  },
+    }),
   'sinpi and cospi reduce exactly': async () => {
     // By the symmetries of the functions, exact for what is a multiple of 2⁻²⁰.
     const sinpi = (x: number): number => {
@@ -238,7 +241,7 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
       if (r > 1) return -sinpi(r - 1);
       return r > 0.5 ? sinpi(1 - r) : r > 0.25 ? Math.cos(Math.PI * (0.5 - r)) : Math.sin(Math.PI * r);
     };
-    for (const type of TYPES) {
+    await eachType(TYPES, async (type) => {
       const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<f64>>) => {
         const k = cuda.grid(1);
         if (k >= x.length) return;
@@ -258,20 +261,39 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
           `${type}: ${k % 2 ? 'cospi' : 'sinpi'}(${x[k >> 1]}) is ${got[k]}, ${e}`,
         );
       }
-    }
-  },
-  'norms of three and four numbers, and 1 over them': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<f64>>) => {
-      y[0] = cuda.norm3d(x[0]!, x[1]!, x[2]!);
-      y[1] = cuda.norm4d(x[0]!, x[1]!, x[2]!, x[3]!);
-      y[2] = cuda.rhypot(x[0]!, x[1]!);
-      y[3] = cuda.rnorm3d(x[0]!, x[1]!, x[2]!);
-      y[4] = cuda.rnorm4d(x[0]!, x[1]!, x[2]!, x[3]!);
-      y[5] = cuda.norm3d(x[0]! * 1e200, x[1]! * 1e200, x[2]! * 1e200) / 1e200;
     });
-    const y = zeros(6, 'float64');
-    await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(Float64Array.of(2, -3, 6, 24)));
-    closeElements(await read(y), [7, 25, 1 / Math.sqrt(13), 1 / 7, 1 / 25, 7], 1e-15);
+  },
+  'norms of three and four numbers, and 1 over them': () =>
+    eachType(TYPES, async (type) => {
+      const kernel = cuda.jit((y: Vec<f64>, x: In<Vec<f64>>) => {
+        y[0] = cuda.norm3d(x[0]!, x[1]!, x[2]!);
+        y[1] = cuda.norm4d(x[0]!, x[1]!, x[2]!, x[3]!);
+        y[2] = cuda.rhypot(x[0]!, x[1]!);
+        y[3] = cuda.rnorm3d(x[0]!, x[1]!, x[2]!);
+        y[4] = cuda.rnorm4d(x[0]!, x[1]!, x[2]!, x[3]!);
+        y[5] = cuda.norm3d(x[0]! * x[4]!, x[1]! * x[4]!, x[2]! * x[4]!) / x[4]!;
+      });
+      const y = cuda.toDevice(new (dataOf(type))(6)) as DeviceArray<f64, 1>;
+      const x = dataOf(type).of(2, -3, 6, 24, type === 'float32' ? 1e30 : 1e200);
+      await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(x) as never);
+      const expected = [7, 25, 1 / Math.sqrt(13), 1 / 7, 1 / 25, 7];
+      closeElements(await read(y), expected, type === 'float32' ? 3e-7 : 1e-15, type);
+    }),
+  'bits of f32, both ways': async () => {
+    const kernel = cuda.jit((x: In<Vec<f32>>, n: Vec<i32>, y: Vec<f32>) => {
+      const k = cuda.grid(1);
+      n[k] = cuda.floatAsInt(x[k]!);
+      y[2 * k] = cuda.intAsFloat(n[k]!);
+      y[2 * k + 1] = cuda.uintAsFloat(cuda.floatAsUint(x[k]!));
+    });
+    const x = Float32Array.of(1, -0, 0.1, -(2 ** -126), Number.POSITIVE_INFINITY);
+    const [n, y] = [zeros(5, 'int32'), zeros(10, 'float32')];
+    await launch(kernel, { grid: 1, block: 5 }, cuda.toDevice(x), n, y);
+    sameElements(await read(n), Array.from(new Int32Array(x.buffer)));
+    sameElements(
+      await read(y),
+      Array.from(x).flatMap((v) => [v, v]),
+    );
   },
   'bits of f32 and f64, both ways': async () => {
     const kernel = cuda.jit((x: In<Vec<f32>>, d: In<Vec<f64>>, n: Vec<i32>, w: Vec<i64>, y: Vec<f32>, z: Vec<f64>) => {
@@ -359,6 +381,8 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
       rows.flatMap((f) => Array.from(x, f)),
       6e-4 / 16,
     );
+  },
+  'approximations of the hardware in f64 are the functions': async () => {
     const wide = cuda.jit((out: Vec<f64>) => {
       out[0] = cuda.fast.sin(out[1]!) + cuda.fast.div(out[1]!, 3);
     });

@@ -5,7 +5,7 @@
 import { cuda, type f64, type i32, type Vec } from '../src/index.ts';
 import { ConformanceFailure, closeElements, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { type Accuracy, accurate } from './support.ts';
+import { type Accuracy, accurate, eachType } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 type Real = (x: number) => number;
@@ -317,7 +317,7 @@ function oscillating(body: Real, table: Table, special: Table): () => Promise<vo
   const far = table.filter(([x]) => Math.abs(x) >= 8);
   return async () => {
     await near();
-    for (const type of TYPES) {
+    await eachType(TYPES, async (type) => {
       const y = await evaluate(
         body,
         far.map(([x]) => x),
@@ -329,7 +329,7 @@ function oscillating(body: Real, table: Table, special: Table): () => Promise<vo
         if (!(error <= 4 * EPSILON[type]))
           throw new ConformanceFailure(`${type} f(${x}): ${y[k]} instead of ${expected}`);
       });
-    }
+    });
   };
 }
 
@@ -361,8 +361,8 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
     await oscillating((x) => cuda.y0(x), Y0, SECOND)();
     await oscillating((x) => cuda.y1(x), Y1, SECOND)();
   },
-  'jn and yn': async () => {
-    for (const type of TYPES) {
+  'jn and yn': () =>
+    eachType(TYPES, async (type) => {
       const Data = type === 'float32' ? Float32Array : Float64Array;
       const kernel = cuda.jit((n: Vec<i32>, x: Vec<f64>, j: Vec<f64>, y: Vec<f64>) => {
         const i = cuda.grid(1);
@@ -397,8 +397,7 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
             throw new ConformanceFailure(`${type} ${of === 0 ? 'jn' : 'yn'}(${n}, ${x}): ${value} instead of ${true_}`);
         });
       });
-    }
-  },
+    }),
   'modified Bessel functions': async () => {
     await tabled((x) => cuda.cylBesselI0(x), CYLBESSELI0, [NOT, [0, 1], [Infinity, Infinity], [-Infinity, Infinity]], {
       f32: 8,
@@ -457,8 +456,8 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
       f64: 2,
     })();
   },
-  'logb, ilogb, fdim and saturate': async () => {
-    for (const type of TYPES) {
+  'logb, ilogb, fdim and saturate': () =>
+    eachType(TYPES, async (type) => {
       const Data = type === 'float32' ? Float32Array : Float64Array;
       const least = type === 'float32' ? -149 : -1074;
       const x = Data.of(
@@ -501,19 +500,22 @@ export const special: readonly ConformanceTest[] = chapter('special functions', 
         cut,
         Array.from(x, (v) => (v > 0 ? Math.min(v, 1) : 0)),
       );
-    }
-  },
-  'lengths of any number of parts': async () => {
-    const kernel = cuda.jit((x: Vec<f64>, y: Vec<f64>) => {
-      y[0] = cuda.hypot(x[0], x[1]);
-      y[1] = cuda.hypot(x[0], x[1], x[2], x[3], x[4]);
-      y[2] = cuda.rhypot(x[0], x[1], x[2]);
-      y[3] = cuda.norm4d(x[0], x[1], x[2], x[3]);
-      y[4] = cuda.rnorm3d(x[5], x[5], x[5]);
-      y[5] = cuda.hypot(x[0]);
-    });
-    const y = cuda.deviceArray(6, 'float64');
-    await launch(kernel, { threads: 1, block: 1 }, cuda.toDevice(Float64Array.of(-3, 4, 12, 84, 204, 1e200)), y);
-    closeElements(await read(y), [5, 221, 1 / 13, 85, 1 / (Math.sqrt(3) * 1e200), 3], 1e-15);
-  },
+    }),
+  'lengths of any number of parts': () =>
+    eachType(TYPES, async (type) => {
+      const Data = type === 'float32' ? Float32Array : Float64Array;
+      const kernel = cuda.jit((x: Vec<f64>, y: Vec<f64>) => {
+        y[0] = cuda.hypot(x[0], x[1]);
+        y[1] = cuda.hypot(x[0], x[1], x[2], x[3], x[4]);
+        y[2] = cuda.rhypot(x[0], x[1], x[2]);
+        y[3] = cuda.norm4d(x[0], x[1], x[2], x[3]);
+        y[4] = cuda.rnorm3d(x[5], x[5], x[5]) * x[5];
+        y[5] = cuda.hypot(x[0]);
+      });
+      const y = cuda.deviceArray(6, type as 'float64');
+      const x = Data.of(-3, 4, 12, 84, 204, type === 'float32' ? 1e30 : 1e200);
+      await launch(kernel, { threads: 1, block: 1 }, cuda.toDevice(x) as never, y);
+      const expected = [5, 221, 1 / 13, 85, 1 / Math.sqrt(3), 3];
+      closeElements(await read(y), expected, type === 'float32' ? 3e-7 : 1e-15, type);
+    }),
 });

@@ -4,6 +4,7 @@
 import { c64, cuda, f32x2, type f64, type Vec } from '../src/index.ts';
 import { rejects, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const N = 7;
@@ -12,22 +13,23 @@ type Body = (k: number) => number;
 
 /** What a kernel gives for each thread is what the function gives on the host. */
 function asInJavaScript(body: Body, expected: Body = body): () => Promise<void> {
-  return async () => {
-    const kernel = cuda.jit(
-      (y: Vec<f64>) => {
-        const k = cuda.grid(1);
-        if (k < y.length) y[k] = body(k);
-      },
-      { maxRecursion: 12 },
-    );
-    const y = cuda.deviceArray(N, 'f64');
-    await launch(kernel, { threads: N }, y);
-    sameElements(
-      await read(y),
-      Float64Array.from({ length: N }, (_, k) => expected(k)),
-      'thread',
-    );
-  };
+  return () =>
+    eachType(['float64', 'float32'] as const, async (type) => {
+      const kernel = cuda.jit(
+        (y: Vec<f64>) => {
+          const k = cuda.grid(1);
+          if (k < y.length) y[k] = body(k);
+        },
+        { maxRecursion: 12, defaultFloat: type },
+      );
+      const y = cuda.deviceArray(N, type as 'float64');
+      await launch(kernel, { threads: N }, y);
+      sameElements(
+        await read(y),
+        Float64Array.from({ length: N }, (_, k) => expected(k)),
+        `${type}, thread`,
+      );
+    });
 }
 
 function refused(body: Body, message: RegExp, code?: string): () => Promise<void> {

@@ -1,14 +1,14 @@
 /**
  * Chapter: streams and events: order, waiting, callbacks, time.
  */
-import { cuda, type f64, type Stream, type Vec } from '../src/index.ts';
+import { cuda, type f32, type Stream, type Vec } from '../src/index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { blocking, type ConformanceTest, chapter, waiting } from './suite.ts';
 import { launch, read, settled } from './waiting.ts';
 
 /** A kernel that adds one to each element, as often as it is told. */
 function makeCount() {
-  return cuda.jit(function count(v: Vec<f64>, times: number) {
+  return cuda.jit(function count(v: Vec<f32>, times: number) {
     const k = cuda.grid(1);
     if (k < v.length) {
       for (let i = 0; i < times; i++) v[k] += 1;
@@ -19,7 +19,7 @@ function makeCount() {
 /** A kernel that fails. */
 function makeFail() {
   return cuda.jit(
-    function fail(v: Vec<f64>) {
+    function fail(v: Vec<f32>) {
       if (v[0] >= 0) throw new Error('on purpose');
       v[1] = 1;
     },
@@ -31,9 +31,9 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   'synchronize waits for all work': async () => {
     const stream = cuda.stream();
     const count = makeCount();
-    const a = cuda.toDevice(Float64Array.of(0, 0), { stream });
+    const a = cuda.toDevice(Float32Array.of(0, 0), { stream });
     for (let i = 0; i < 10; i++) await launch(count, { threads: 2, block: 2, stream }, a, 100);
-    const host = new Float64Array(2);
+    const host = new Float32Array(2);
     await read(a, host, { stream });
     await settled(stream);
     sameElements(host, [1000, 1000]);
@@ -41,25 +41,25 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   },
   'copyToHost without a stream has arrived on return': async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(1, 2), { stream });
+    const a = cuda.toDevice(Float32Array.of(1, 2), { stream });
     await launch(makeCount(), { threads: 2, block: 2, stream }, a, 1);
     sameElements(await read(a), [2, 3]);
   },
   'an array’s own stream and bind': async () => {
     const stream = cuda.stream();
-    const a = cuda.deviceArray(2, 'float64', { stream });
+    const a = cuda.deviceArray(2, 'float32', { stream });
     same(a.stream, stream);
     same(a.slice('1:').stream, stream);
     same(a.bind().stream, undefined);
-    const b = cuda.deviceArray(2, 'float64').bind(stream);
+    const b = cuda.deviceArray(2, 'float32').bind(stream);
     same(b.stream, stream);
     b.set(3);
     sameElements(await read(b), [3, 3]);
   },
   'autoSynchronize as an object': blocking(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
-    const host = new Float64Array(1);
+    const a = cuda.toDevice(Float32Array.of(0));
+    const host = new Float32Array(1);
     const guard = stream.autoSynchronize();
     same(guard.stream, stream);
     await launch(makeCount(), { threads: 1, block: 1, stream }, a, 5);
@@ -70,8 +70,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'autoSynchronize around a body': blocking(() => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
-    const host = new Float64Array(1);
+    const a = cuda.toDevice(Float32Array.of(0));
+    const host = new Float32Array(1);
     const result = stream.autoSynchronize((s) => {
       same(s, stream);
       makeCount().launch({ threads: 1, block: 1, stream: s }, a, 7);
@@ -83,8 +83,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'autoSynchronize around a body that throws synchronises and throws': blocking(() => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
-    const host = new Float64Array(1);
+    const a = cuda.toDevice(Float32Array.of(0));
+    const host = new Float32Array(1);
     throws(
       () =>
         stream.autoSynchronize(() => {
@@ -98,8 +98,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'autoSynchronize around async bodies': waiting(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
-    const host = new Float64Array(1);
+    const a = cuda.toDevice(Float32Array.of(0));
+    const host = new Float32Array(1);
     const result = await stream.autoSynchronize(async () => {
       await launch(makeCount(), { threads: 1, block: 1, stream }, a, 2);
       await Promise.resolve();
@@ -120,7 +120,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'autoSynchronize throws what failed on the stream': blocking(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0, 0));
+    const a = cuda.toDevice(Float32Array.of(0, 0));
     throws(
       () => stream.autoSynchronize(() => makeFail().launch({ threads: 1, block: 1, stream }, a)),
       /on purpose/,
@@ -130,8 +130,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'done() resolves with the stream': waiting(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
-    const host = new Float64Array(1);
+    const a = cuda.toDevice(Float32Array.of(0));
+    const host = new Float32Array(1);
     await launch(makeCount(), { threads: 1, block: 1, stream }, a, 9);
     await read(a, host, { stream });
     same(await stream.done(), stream);
@@ -140,7 +140,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'done() rejects with what failed': waiting(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0, 0));
+    const a = cuda.toDevice(Float32Array.of(0, 0));
     await launch(makeFail(), { threads: 1, block: 1, stream }, a);
     await rejects(() => stream.done(), /on purpose/, 'E_KERNEL_FAULT');
     await settled(stream);
@@ -148,7 +148,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'callbacks come in order, with stream, status and argument, never inside addCallback': waiting(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
+    const a = cuda.toDevice(Float32Array.of(0));
     const calls: [Stream, number, unknown][] = [];
     const note = (s: Stream, status: number, arg: unknown) => {
       calls.push([s, status, arg]);
@@ -176,7 +176,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'a callback learns that the work failed': waiting(async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0, 0));
+    const a = cuda.toDevice(Float32Array.of(0, 0));
     await launch(makeFail(), { threads: 1, block: 1, stream }, a);
     const status = await new Promise<number>((resolve) => {
       stream.addCallback((_, s) => resolve(s));
@@ -188,7 +188,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   }),
   'default streams': async () => {
     for (const stream of [cuda.defaultStream(), cuda.legacyDefaultStream(), cuda.perThreadDefaultStream()]) {
-      const a = cuda.toDevice(Float64Array.of(1), { stream });
+      const a = cuda.toDevice(Float32Array.of(1), { stream });
       await launch(makeCount(), { threads: 1, block: 1, stream }, a, 1);
       await settled(stream);
       sameElements(await read(a), [2]);
@@ -198,7 +198,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   },
   'streams after dispose': async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
+    const a = cuda.toDevice(Float32Array.of(0));
     await launch(makeCount(), { threads: 1, block: 1, stream }, a, 4);
     stream.dispose();
     stream.dispose();
@@ -207,12 +207,12 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
     sameElements(await read(a), [4]);
     await rejects(() => settled(stream), /this stream was disposed at .+:\d+/);
     await rejects(() => launch(makeCount(), { threads: 1, block: 1, stream }, a, 1), /this stream was disposed/);
-    throws(() => cuda.toDevice(new Float64Array(1), { stream }), /this stream was disposed/);
+    throws(() => cuda.toDevice(new Float32Array(1), { stream }), /this stream was disposed/);
   },
   'what is no stream': () => {
-    const toDevice = cuda.toDevice as unknown as (a: Float64Array, options: object) => unknown;
+    const toDevice = cuda.toDevice as unknown as (a: Float32Array, options: object) => unknown;
     throws(
-      () => toDevice(new Float64Array(1), { stream: 5 }),
+      () => toDevice(new Float32Array(1), { stream: 5 }),
       /stream must be a Stream or 0, got the number 5/,
       'E_STREAM',
     );
@@ -221,7 +221,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   },
   'events are reached when the work before them is done': async () => {
     const stream = cuda.stream();
-    const a = cuda.toDevice(Float64Array.of(0));
+    const a = cuda.toDevice(Float32Array.of(0));
     const event = cuda.event();
     await launch(makeCount(), { threads: 1, block: 1, stream }, a, 10);
     event.record(stream);
@@ -232,8 +232,8 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   },
   'another stream waits for an event': async () => {
     const [s, t] = [cuda.stream(), cuda.stream()];
-    const a = cuda.toDevice(Float64Array.of(1));
-    const scale = cuda.jit((v: Vec<f64>) => {
+    const a = cuda.toDevice(Float32Array.of(1));
+    const scale = cuda.jit((v: Vec<f32>) => {
       v[0] *= 10;
     });
     const event = cuda.event({ timing: false });
@@ -246,7 +246,7 @@ export const streams: readonly ConformanceTest[] = chapter('streams and events',
   },
   'elapsedTime is milliseconds between events': async () => {
     const [start, end] = [cuda.event(), cuda.event()];
-    const a = cuda.toDevice(new Float64Array(64));
+    const a = cuda.toDevice(new Float32Array(64));
     start.record();
     await launch(makeCount(), { threads: 64, block: 64 }, a, 1000);
     end.record();

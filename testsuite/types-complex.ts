@@ -19,6 +19,7 @@ import {
 } from '../src/index.ts';
 import { ConformanceFailure, closeElements, rejects, same } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const of = (re: number, im = 0): Complex => ({ re, im });
@@ -81,13 +82,13 @@ async function maps(
   expected: (z: Complex, i: number) => Complex,
   digits: readonly [number, number] = [0, 0],
 ): Promise<void> {
-  for (const [k, dtype] of DTYPES.entries()) {
+  await eachType(DTYPES.entries(), async ([k, dtype]) => {
     const o = cuda.deviceArray(POINTS.length, dtype as typeof c64);
     await launch(kernel, { grid: 1, block: 32 }, arrayOf(dtype) as never, o);
     const found = await numbers(o);
     for (const [i, z] of found.entries())
       near(z, expected(POINTS[i] as Complex, i), digits[k] ?? 0, `${dtype.name} ${i}`);
-  }
+  });
 }
 
 /** Several ulps of f32 and of f64. */
@@ -122,34 +123,36 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
       (z, i) => plus(plus(over(POINTS[7 - i] as Complex, z), over(of(3), z)), over(of(1), times(z, z))),
       FEW,
     ),
-  'quotients of any size, by zero, of infinities': async () => {
-    const kernel = cuda.jit((a: Vec<c128>, b: Vec<c128>, o: Vec<c128>) => {
-      const i = cuda.grid(1);
-      if (i < o.length) o[i] = a[i] / b[i];
-    });
-    const [big, inf] = [2 ** 1000, Number.POSITIVE_INFINITY];
-    const cases: readonly (readonly [Complex, Complex, Complex])[] = [
-      [of(big, big), of(big, big), of(1, 0)],
-      [of(1 / big, 2 / big), of(1 / big, 0), of(1, 2)],
-      [of(big, 0), of(0, big), of(0, -1)],
-      [of(1, 0), of(0, 0), of(inf, Number.NaN)],
-      [of(-1, 1), of(0, 0), of(-inf, inf)],
-      [of(inf, 1), of(1, 1), of(inf, -inf)],
-      [of(1, 1), of(inf, inf), of(0, 0)],
-    ];
-    const o = cuda.deviceArray(cases.length, c128);
-    const side = (k: 0 | 1) =>
-      arrayOf(
-        c128,
-        cases.map((one) => one[k]),
-      ) as never;
-    await launch(kernel, { grid: 1, block: 32 }, side(0), side(1), o);
-    const found = await numbers(o);
-    same(
-      found.map(({ re, im }) => `${re} ${im + 0}`).join(),
-      cases.map(([, , { re, im }]) => `${re} ${im + 0}`).join(),
-    );
-  },
+  'quotients of any size, by zero, of infinities': () =>
+    eachType(DTYPES, async (dtype) => {
+      const kernel = cuda.jit((a: Vec<c128>, b: Vec<c128>, o: Vec<c128>) => {
+        const i = cuda.grid(1);
+        if (i < o.length) o[i] = a[i] / b[i];
+      });
+      const [big, inf] = [2 ** (dtype === c64 ? 100 : 1000), Number.POSITIVE_INFINITY];
+      const cases: readonly (readonly [Complex, Complex, Complex])[] = [
+        [of(big, big), of(big, big), of(1, 0)],
+        [of(1 / big, 2 / big), of(1 / big, 0), of(1, 2)],
+        [of(big, 0), of(0, big), of(0, -1)],
+        [of(1, 0), of(0, 0), of(inf, Number.NaN)],
+        [of(-1, 1), of(0, 0), of(-inf, inf)],
+        [of(inf, 1), of(1, 1), of(inf, -inf)],
+        [of(1, 1), of(inf, inf), of(0, 0)],
+      ];
+      const o = cuda.deviceArray(cases.length, dtype as typeof c128);
+      const side = (k: 0 | 1) =>
+        arrayOf(
+          dtype,
+          cases.map((one) => one[k]),
+        ) as never;
+      await launch(kernel, { grid: 1, block: 32 }, side(0), side(1), o);
+      const found = await numbers(o);
+      same(
+        found.map(({ re, im }) => `${re} ${im + 0}`).join(),
+        cases.map(([, , { re, im }]) => `${re} ${im + 0}`).join(),
+        dtype.name,
+      );
+    }),
   'exponential, logarithm, square root, power': () =>
     maps(
       cuda.jit((z: Vec<c64>, o: Vec<c64>) => {
@@ -209,7 +212,8 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
     );
   },
   'both sides of branch cuts': async () => {
-    const kernel = cuda.jit((z: Vec<c128>, o: Vec<f64>) => {
+    const points = [of(-4, 0), of(-4, -0)];
+    const wide = cuda.jit((z: Vec<c128>, o: Vec<f64>) => {
       const i = cuda.grid(1);
       if (i >= z.length) return;
       const root: c128 = Math.sqrt(z[i]);
@@ -219,9 +223,22 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
       o[4 * i + 2] = c128(Math.acos(z[i])).im;
       o[4 * i + 3] = c128(Math.atanh(z[i])).im;
     });
-    const o = cuda.deviceArray(8, 'f64');
-    await launch(kernel, { grid: 1, block: 32 }, arrayOf(c128, [of(-4, 0), of(-4, -0)]) as never, o);
-    same([...(await read(o))].map((x) => Math.sign(x)).join(), [1, 1, -1, 1, -1, -1, 1, -1].join());
+    const narrow = cuda.jit((z: Vec<c64>, o: Vec<f32>) => {
+      const i = cuda.grid(1);
+      if (i >= z.length) return;
+      const root: c64 = Math.sqrt(z[i]);
+      const log: c64 = Math.log(z[i]);
+      o[4 * i] = root.im;
+      o[4 * i + 1] = log.im;
+      o[4 * i + 2] = c64(Math.acos(z[i])).im;
+      o[4 * i + 3] = c64(Math.atanh(z[i])).im;
+    });
+    await eachType(DTYPES, async (dtype) => {
+      const o = cuda.deviceArray(8, dtype === c64 ? 'f32' : ('f64' as never));
+      await launch((dtype === c64 ? narrow : wide) as never, { grid: 1, block: 32 }, arrayOf(dtype, points), o);
+      const signs = [...(await read(o))].map((x) => Math.sign(x));
+      same(signs.join(), [1, 1, -1, 1, -1, -1, 1, -1].join(), dtype.name);
+    });
   },
   'size, direction, conjugate, parts': () =>
     maps(
@@ -294,14 +311,14 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
       z[7] = 5;
       z[7] += c64(im, re);
     });
-    for (const dtype of DTYPES) {
+    await eachType(DTYPES, async (dtype) => {
       const z = arrayOf(dtype);
       await launch(kernel, { grid: 1, block: 1 }, z);
       same(
         JSON.stringify(await numbers(z)),
         JSON.stringify([POINTS[1], POINTS[0], POINTS[3], POINTS[2], of(4), of(7, -3), of(5, -5), of(6, -0.5)]),
       );
-    }
+    });
   },
   'equality and truth': async () => {
     const kernel = cuda.jit((z: Vec<c64>, o: Vec<i32>) => {
@@ -319,26 +336,27 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
     await launch(kernel, { grid: 1, block: 1 }, arrayOf(c64), o);
     same([...(await read(o))].join(), '1,0,1,1,0,1,1,1');
   },
-  'shared, local and constant arrays, captured numbers': () => {
-    const w = c128(0, 1);
-    const table = ndarray(POINTS as Complex[], { dtype: c64 }) as NDArray<c64, 1>;
-    return maps(
-      cuda.jit((z: Vec<c64>, o: Vec<c64>) => {
-        const tile = cuda.shared.array(8, c64);
-        const own = cuda.local.array(2, c64);
-        const i = cuda.grid(1);
-        if (i < z.length) tile[i] = z[i] * w;
-        cuda.syncThreads();
-        if (i >= z.length) return;
-        for (let k = 0; k < 2; k++) own[k] = tile[(i + k) % 8] + cuda.const.arrayLike(table)[i];
-        o[i] = own[0] * own[1];
-      }),
-      (z, i) => {
-        const next = POINTS[(i + 1) % 8] as Complex;
-        return times(plus(times(z, I), z), plus(times(next, I), z));
-      },
-    );
-  },
+  'shared, local and constant arrays, captured numbers': () =>
+    eachType(DTYPES, (captured) => {
+      const w = captured(0, 1) as c128;
+      const table = ndarray(POINTS as Complex[], { dtype: c64 }) as NDArray<c64, 1>;
+      return maps(
+        cuda.jit((z: Vec<c64>, o: Vec<c64>) => {
+          const tile = cuda.shared.array(8, c64);
+          const own = cuda.local.array(2, c64);
+          const i = cuda.grid(1);
+          if (i < z.length) tile[i] = z[i] * w;
+          cuda.syncThreads();
+          if (i >= z.length) return;
+          for (let k = 0; k < 2; k++) own[k] = tile[(i + k) % 8] + cuda.const.arrayLike(table)[i];
+          o[i] = own[0] * own[1];
+        }),
+        (z, i) => {
+          const next = POINTS[(i + 1) % 8] as Complex;
+          return times(plus(times(z, I), z), plus(times(next, I), z));
+        },
+      );
+    }),
   'members of structs': async () => {
     const Wave = struct({ at: f32, z: c64 });
     const kernel = cuda.jit((p: Vec<typeof Wave>, o: Vec<c64>) => {
@@ -360,7 +378,7 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
     };
     const w = of(0.5, -2);
     const expected = POINTS.map((z) => plus(times(z, w), of(0.5)));
-    for (const dtype of DTYPES) {
+    await eachType(DTYPES, async (dtype) => {
       const [z, name] = [arrayOf(dtype) as never, dtype.name];
       const kernels = [
         cuda.jit(body),
@@ -376,7 +394,7 @@ export const complexNumbers: readonly ConformanceTest[] = chapter('complex numbe
         () => launch(kernels[1] as never, { grid: 1, block: 32 }, z, 2, cuda.deviceArray(8, dtype)),
         /is a number, and .* wants c\d+: pass \{ re, im \}/,
       );
-    }
+    });
   },
   'atomic sums, shuffles, selection': async () => {
     const kernel = cuda.jit((z: Vec<c64>, o: Vec<c64>) => {

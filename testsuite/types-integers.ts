@@ -18,7 +18,7 @@ import {
 } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { asVec, integers, mixedIntegers, N } from './support.ts';
+import { asVec, eachType, integers, mixedIntegers, N } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 /** All bits of the mixed integers, as u32. */
@@ -195,19 +195,27 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     sameElements(await read(out), expected);
   },
   'literals take the type of what they meet': async () => {
-    const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>, c: Vec<i32>, d: Vec<u32>) => {
+    const kernel = cuda.jit((a: Vec<f32>, b: Vec<i32>, c: Vec<u32>) => {
+      a[0] = a[0] * 0.1;
+      b[0] = b[0] + 1;
+      c[0] = c[0] - 1;
+    });
+    const a = cuda.toDevice(Float32Array.of(3));
+    const [b, c] = [cuda.toDevice(Int32Array.of(2147483647)), cuda.toDevice(Uint32Array.of(0))];
+    await launch(kernel, { grid: 1, block: 1 }, a, b, c);
+    sameElements(await read(a), [Math.fround(3 * Math.fround(0.1))]);
+    sameElements(await read(b), [-2147483648]);
+    sameElements(await read(c), [4294967295]);
+  },
+  'literals take the type of the f64 or f32 that they meet': async () => {
+    const kernel = cuda.jit((a: Vec<f32>, b: Vec<f64>) => {
       a[0] = a[0] * 0.1;
       b[0] = b[0] * 0.1;
-      c[0] = c[0] + 1;
-      d[0] = d[0] - 1;
     });
     const [a, b] = [cuda.toDevice(Float32Array.of(3)), cuda.toDevice(Float64Array.of(3))];
-    const [c, d] = [cuda.toDevice(Int32Array.of(2147483647)), cuda.toDevice(Uint32Array.of(0))];
-    await launch(kernel, { grid: 1, block: 1 }, a, b, c, d);
+    await launch(kernel, { grid: 1, block: 1 }, a, b);
     sameElements(await read(a), [Math.fround(3 * Math.fround(0.1))]);
     sameElements(await read(b), [3 * 0.1]);
-    sameElements(await read(c), [-2147483648]);
-    sameElements(await read(d), [4294967295]);
   },
   'an accumulator takes the type of what is added': async () => {
     const kernel = cuda.jit((out: Vec<f32>, x: In<Vec<f32>>) => {
@@ -235,34 +243,38 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
     await launch(kernel, { grid: 1, block: 3 }, y, z, 3, 2, 1);
     sameElements(await read(z), [1, 0, 1]);
   },
-  'floats stored to integers are cut': async () => {
-    const kernel = cuda.jit((a: Vec<i32>, b: Vec<u8>, x: In<Vec<f32>>, z: In<Vec<f64>>) => {
-      const k = cuda.grid(1);
-      if (k >= a.length) return;
-      a[k] = x[k] * 1.5;
-      a[k] += 0.75;
-      b[k] = z[k];
-      if (k === 0) b[k] = 2.9;
-    });
-    const x = Float32Array.of(1, -1, 2.5, Number.NaN, -3.25, 100);
-    const [a, b] = [cuda.deviceArray(x.length, 'int32'), cuda.deviceArray(x.length, 'uint8')];
-    await launch(
-      kernel,
-      { threads: x.length, block: 4 },
-      a,
-      b,
-      cuda.toDevice(x),
-      cuda.toDevice(Float64Array.from(x, Math.abs)),
-    );
-    sameElements(
-      await read(a),
-      Int32Array.from(x, (v) => Math.trunc(Math.trunc(v * 1.5 || 0) + 0.75)),
-    );
-    sameElements(
-      await read(b),
-      Uint8Array.from(x, (v, k) => (k === 0 ? 2 : Math.abs(v))),
-    );
-  },
+  'floats stored to integers are cut': () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const kernel = cuda.jit(
+        (a: Vec<i32>, b: Vec<u8>, x: In<Vec<f32>>, z: In<Vec<f64>>) => {
+          const k = cuda.grid(1);
+          if (k >= a.length) return;
+          a[k] = x[k] * 1.5;
+          a[k] += 0.75;
+          b[k] = z[k];
+          if (k === 0) b[k] = 2.9;
+        },
+        Elements === Float32Array ? { defaultFloat: 'float32' } : {},
+      );
+      const x = Float32Array.of(1, -1, 2.5, Number.NaN, -3.25, 100);
+      const [a, b] = [cuda.deviceArray(x.length, 'int32'), cuda.deviceArray(x.length, 'uint8')];
+      await launch(
+        kernel,
+        { threads: x.length, block: 4 },
+        a,
+        b,
+        cuda.toDevice(x),
+        cuda.toDevice(Elements.from(x, Math.abs)) as never,
+      );
+      sameElements(
+        await read(a),
+        Int32Array.from(x, (v) => Math.trunc(Math.trunc(v * 1.5 || 0) + 0.75)),
+      );
+      sameElements(
+        await read(b),
+        Uint8Array.from(x, (v, k) => (k === 0 ? 2 : Math.abs(v))),
+      );
+    }),
   'numbers that are whole by what made them are indices': async () => {
     const kernel = cuda.jit((y: Vec<i32>, x: In<Vec<f32>>, long: In<Vec<i64>>) => {
       const k = cuda.grid(1);
@@ -302,14 +314,15 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
       Int32Array.from({ length: 3 }, (_, b) => x.subarray(64 * b, 64 * b + 64).reduce((sum, v) => sum + v, 0)),
     );
   },
-  'stated scalars keep their type': async () => {
-    const kernel = cuda.jit((y: Vec<f64>, a: number, b: number, c: boolean) => {
-      y[0] = a;
-      y[1] = b;
-      y[2] = c ? 1 : 0;
-    });
-    const y = cuda.deviceArray(3, 'float64');
-    await launch(kernel, { grid: 1, block: 1 }, y, cuda.scalar('float32', 0.1), cuda.scalar('uint8', 200), true);
-    sameElements(await read(y), [Math.fround(0.1), 200, 1]);
-  },
+  'stated scalars keep their type': () =>
+    eachType(['float64', 'float32'] as const, async (type) => {
+      const kernel = cuda.jit((y: Vec<f64>, a: number, b: number, c: boolean) => {
+        y[0] = a;
+        y[1] = b;
+        y[2] = c ? 1 : 0;
+      });
+      const y = cuda.deviceArray(3, type as 'float64');
+      await launch(kernel, { grid: 1, block: 1 }, y, cuda.scalar('float32', 0.1), cuda.scalar('uint8', 200), true);
+      sameElements(await read(y), [Math.fround(0.1), 200, 1], type);
+    }),
 });

@@ -10,13 +10,14 @@ import {
   type f32,
   f32x2,
   f32x4,
-  f64,
+  type f64,
   i32x2,
   u8x4,
   type Vec,
 } from '../src/index.ts';
 import { rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
+import { eachType } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const N = 12;
@@ -29,21 +30,28 @@ const BODIES = [
   { mass: 4, at: f32x2(-2, 0), spin: complex64(2, -1) },
 ];
 
+/** Types of results, which are whole numbers, and what fractions in the kernels are. */
+const RESULTS = [
+  [Float64Array, {}],
+  [Int32Array, { defaultFloat: 'float32' }],
+] as const;
+
 /** What a kernel gives for each thread. */
 function numbers(body: (k: number) => number, expected: (k: number) => number): () => Promise<void> {
-  return async () => {
-    const kernel = cuda.jit((y: Vec<f64>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(k);
+  return () =>
+    eachType(RESULTS, async ([Elements, options]) => {
+      const kernel = cuda.jit((y: Vec<f64>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = body(k);
+      }, options);
+      const y = cuda.toDevice(new Elements(N) as Float64Array);
+      await launch(kernel, { threads: N }, y);
+      sameElements(
+        await read(y),
+        Array.from({ length: N }, (_, k) => expected(k) + 0),
+        `${Elements.name}, thread`,
+      );
     });
-    const y = cuda.deviceArray(N, 'f64');
-    await launch(kernel, { threads: N }, y);
-    sameElements(
-      await read(y),
-      Float64Array.from({ length: N }, (_, k) => expected(k) + 0),
-      'thread',
-    );
-  };
 }
 
 /** A kernel that is refused. */
@@ -57,10 +65,10 @@ function refused(body: (k: number) => number, message: RegExp, code: string): ()
   };
 }
 
-/** Several numbers as one, in double precision. */
+/** Several multiples of a quarter as one number, modulo 2 ** 32. */
 const all = (...parts: number[]): number => {
   let sum = 0;
-  for (const part of parts) sum = sum * 300 + f64(part);
+  for (const part of parts) sum = (Math.imul(sum, 0x9e3779b1) + ((part * 4) | 0)) | 0;
   return sum;
 };
 
@@ -149,16 +157,20 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
     },
     (k) => all(-6, 3 + k, 11 * k - 1, 32),
   ),
-  'their type is that of the casts': async () => {
-    const kernel = cuda.jit((y: Vec<f64>) => {
-      const k = cuda.grid(1);
-      const z = [complex64(0.1, 1e-9), complex64(0.3, 1 + k / 3)];
-      y[k] = z[k % 2]!.re;
-    });
-    const y = cuda.deviceArray(2, 'f64');
-    await launch(kernel, { grid: 1, block: 2 }, y);
-    sameElements(await read(y), Float64Array.of(Math.fround(0.1), Math.fround(0.3)), 'thread');
-  },
+  'their type is that of the casts': () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const kernel = cuda.jit(
+        (y: Vec<f64>) => {
+          const k = cuda.grid(1);
+          const z = [complex64(0.1, 1e-9), complex64(0.3, 1 + k / 3)];
+          y[k] = z[k % 2]!.re;
+        },
+        Elements === Float32Array ? { defaultFloat: 'float32' } : {},
+      );
+      const y = cuda.toDevice(new Elements(2) as Float64Array);
+      await launch(kernel, { grid: 1, block: 2 }, y);
+      sameElements(await read(y), [Math.fround(0.1), Math.fround(0.3)], 'thread');
+    }),
   'vector literals': numbers(
     (k) => {
       const v = [i32x2(1, 2), i32x2(30, 40), i32x2(500, -600)];
@@ -199,11 +211,11 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
     (k) => {
       const v = CORNERS[k % 4]! * 2 + CORNERS[2]!;
       const c = PALETTE[k % 3]!;
-      return (v as f32x2).x + 10 * (v as f32x2).y + 100 * f64(c.x) + 1e5 * f64(c.w);
+      return all((v as f32x2).x, (v as f32x2).y, c.x, c.w);
     },
     (k) => {
       const [x, y] = [[0, 1, 1, 0][k % 4]!, [0, 0, 2, 2][k % 4]!];
-      return 2 * x + 1 + 10 * (2 * y + 2) + 100 * [255, 0, 1][k % 3]! + 1e5 * [255, 128, 4][k % 3]!;
+      return all(2 * x + 1, 2 * y + 2, [255, 0, 1][k % 3]!, [255, 128, 4][k % 3]!);
     },
   ),
   'rows of vectors': numbers(
@@ -278,48 +290,49 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
       return all(...chosen[k % 2]!, ...a[0]!, ...b[0]!);
     },
   ),
-  'vectors as arguments: plain, in objects and in arrays, by signature, stated; a launch with others': async () => {
-    const kernel = cuda.jit(
-      (y: Vec<f64>, v: f32x4, o: { readonly step: i32x2; readonly list: readonly [f32x2, f32x2] }, n: number) => {
-        const k = cuda.grid(1);
-        if (k >= y.length) return;
-        const w = v * n + 1;
-        const s = o.list[0] + o.list[1] * 2;
-        y[k] = (w as f32x4).x + 10 * (w as f32x4).w + 100 * o.step.y + 1000 * (s as f32x2).y;
-      },
-    );
-    const y = cuda.deviceArray(N, 'f64');
-    let hits = 0;
-    for (const w of [4, 0.5]) {
-      hits = kernel.stats.hits;
-      await launch(
-        kernel,
-        { threads: N },
-        y,
-        f32x4(1, 2, 3, w),
-        { step: i32x2(7, 8), list: [f32x2(1, 2), f32x2(3, 4)] },
-        2,
+  'vectors as arguments: plain, in objects and in arrays, by signature, stated; a launch with others': () =>
+    eachType(['f64', 'f32'] as const, async (type) => {
+      const kernel = cuda.jit(
+        (y: Vec<f64>, v: f32x4, o: { readonly step: i32x2; readonly list: readonly [f32x2, f32x2] }, n: number) => {
+          const k = cuda.grid(1);
+          if (k >= y.length) return;
+          const w = v * n + 1;
+          const s = o.list[0] + o.list[1] * 2;
+          y[k] = (w as f32x4).x + 10 * (w as f32x4).w + 100 * o.step.y + 1000 * (s as f32x2).y;
+        },
       );
-      sameElements(await read(y), new Float64Array(N).fill(3 + 10 * (2 * w + 1) + 800 + 10000), 'thread');
-    }
-    same(kernel.stats.hits - hits, 1, 'the second launch finds the code of the first');
-    const signed = cuda.jit((y: Vec<f64>, v: i32x2) => void (y[0] = ((v + v) as i32x2).x * v.y), {
-      signature: 'void(f64[:], int32x2)',
-    });
-    await launch(signed, { grid: 1, block: 1 }, y, i32x2(3, 4));
-    same((await read(y))[0], 24, 'signature');
-    await launch(signed, { grid: 1, block: 1 }, y, { x: 5, y: 6 } as unknown as i32x2);
-    same((await read(y))[0], 60, 'an object of its lanes');
-    await rejects(
-      () => launch(signed, { grid: 1, block: 1 }, y, f32x2(3, 4) as unknown as i32x2),
-      /vector f32x2.*wants i32x2/s,
-    );
-    const plain = cuda.jit((y: Vec<f64>, v: f32x2) => void (y[0] = ((v * 3) as f32x2).x));
-    await launch(plain, { grid: 1, block: 1 }, y, cuda.scalar(f32x2, { x: 0.1, y: 0 }));
-    same((await read(y))[0], Math.fround(Math.fround(0.1) * 3), 'stated');
-    await rejects(() => launch(plain, { grid: 1, block: 1 }, y, { x: 1, y: 2 } as unknown as f32x2), /K221|K223/);
-    throws(() => cuda.jit(() => {}, { signature: 'void(f32x5)' }), /f32x5/);
-  },
+      const y = cuda.deviceArray(N, type as 'f64');
+      let hits = 0;
+      for (const w of [4, 0.5]) {
+        hits = kernel.stats.hits;
+        await launch(
+          kernel,
+          { threads: N },
+          y,
+          f32x4(1, 2, 3, w),
+          { step: i32x2(7, 8), list: [f32x2(1, 2), f32x2(3, 4)] },
+          2,
+        );
+        sameElements(await read(y), new Array<number>(N).fill(3 + 10 * (2 * w + 1) + 800 + 10000), 'thread');
+      }
+      same(kernel.stats.hits - hits, 1, 'the second launch finds the code of the first');
+      const signed = cuda.jit((y: Vec<f64>, v: i32x2) => void (y[0] = ((v + v) as i32x2).x * v.y), {
+        signature: `void(${type}[:], int32x2)`,
+      });
+      await launch(signed, { grid: 1, block: 1 }, y, i32x2(3, 4));
+      same((await read(y))[0], 24, 'signature');
+      await launch(signed, { grid: 1, block: 1 }, y, { x: 5, y: 6 } as unknown as i32x2);
+      same((await read(y))[0], 60, 'an object of its lanes');
+      await rejects(
+        () => launch(signed, { grid: 1, block: 1 }, y, f32x2(3, 4) as unknown as i32x2),
+        /vector f32x2.*wants i32x2/s,
+      );
+      const plain = cuda.jit((y: Vec<f64>, v: f32x2) => void (y[0] = ((v * 3) as f32x2).x));
+      await launch(plain, { grid: 1, block: 1 }, y, cuda.scalar(f32x2, { x: 0.1, y: 0 }));
+      same((await read(y))[0], Math.fround(Math.fround(0.1) * 3), 'stated');
+      await rejects(() => launch(plain, { grid: 1, block: 1 }, y, { x: 1, y: 2 } as unknown as f32x2), /K221|K223/);
+      throws(() => cuda.jit(() => {}, { signature: 'void(f32x5)' }), /f32x5/);
+    }),
   'a device function takes and gives vectors': numbers(
     (k) => {
       const turn = (v: f32x2): f32x2 => f32x2(-v.y, v.x);
