@@ -2,21 +2,23 @@
  * Chapter: arrays that kernels make by constructors, JavaScript's methods of arrays on them, on tuples and on views, and reductions.
  */
 import { cuda, f32, f64, i32, type i64, type Mat, ndarray, type Vec } from '../src/index.ts';
-import { closeElements, rejects, sameElements } from './assert.ts';
+import { closeElements, rejects } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { integers } from './support.ts';
+import { eachType, integers } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const TABLE = [5, 3, 8, 3];
 
 /** Runs a kernel on 12 numbers, some of them equal, one NaN or none, and compares 8 results. */
 function reduced(kernel: (y: Vec<f64>, a: Mat<f64>) => void, values: readonly number[], expected: readonly number[]) {
-  return async () => {
-    const a = cuda.toDevice(Float64Array.from(values)).reshape(3, 4);
-    const y = cuda.deviceArray(expected.length, 'f64');
-    await launch(cuda.jit(kernel), { grid: 1, block: 1 }, y, a);
-    sameElements(await read(y), Float64Array.from(expected), 'result');
-  };
+  return () =>
+    eachType([Float64Array, Float32Array], async (Elements) => {
+      const a = cuda.toDevice(Elements.from(values) as Float64Array).reshape(3, 4);
+      const y = cuda.toDevice(new Elements(expected.length) as Float64Array);
+      const run = cuda.jit(kernel, { defaultFloat: Elements === Float64Array ? 'float64' : 'float32' });
+      await launch(run, { grid: 1, block: 1 }, y, a);
+      closeElements(await read(y), expected, Elements === Float64Array ? 0 : 2e-7, `${Elements.name}, result`);
+    });
 }
 
 const NUMBERS = [4, -2, 7.5, 0, 3, 7.5, -2, 1, 2, 2, 5, 6];

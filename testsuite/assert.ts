@@ -42,8 +42,9 @@ export function sameElements(actual: Listed, expected: Listed, what = 'element')
   }
 }
 
-/** All elements differ by at most `tolerance` times the larger of 1 and the expected magnitude. */
+/** All elements differ by at most `tolerance` times the larger of 1 and the expected magnitude; they are the same if it is 0. */
 export function closeElements(actual: Listed, expected: Listed, tolerance: number, what = 'element'): void {
+  if (tolerance === 0) return sameElements(actual, expected, what);
   const [a, e] = [elementsOf(actual), elementsOf(expected)];
   if (a.length !== e.length) throw new ConformanceFailure(`${what}s: ${a.length} instead of ${e.length}`);
   for (let k = 0; k < e.length; k++) {

@@ -4,7 +4,7 @@
 import { cuda, f32, f64, type In, i32, ndarray, struct, type Vec } from '../src/index.ts';
 import { closeElements, rejects, same, sameElements, throws } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { asVec, zeros } from './support.ts';
+import { asVec, eachType, zeros } from './support.ts';
 import { element, launch, read, settled } from './waiting.ts';
 
 /** What `run` prints, one string a call of console.log. */
@@ -63,6 +63,12 @@ function exactly(value: unknown): string {
   return Object.is(value, -0) ? '-0' : `${String(value)}${typeof value === 'bigint' ? 'n' : ''}`;
 }
 
+const FLOATS = [Float64Array, Float32Array] as const;
+type Floats = (typeof FLOATS)[number];
+
+const onDevice = (Elements: Floats, ...values: number[]) => cuda.toDevice(Elements.from(values) as Float64Array);
+const defaults = (Elements: Floats) => ({ defaultFloat: Elements === Float64Array ? 'float64' : 'float32' }) as const;
+
 export const options: readonly ConformanceTest[] = chapter('options', {
   'contract: false rounds products before they are added': async () => {
     const kernel = cuda.jit(
@@ -98,10 +104,13 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     );
   },
   'defaultFloat decides what nothing else does': async () => {
-    for (const [defaultFloat, expected] of [
-      ['f64', 0.1 + 0.2],
-      ['f32', Math.fround(Math.fround(0.1) + Math.fround(0.2))],
-    ] as const) {
+    const [wide, narrow] = [0.1 + 0.2, Math.fround(Math.fround(0.1) + Math.fround(0.2))];
+    const turns = [
+      ['f64', 'float64', wide],
+      ['f32', 'float64', narrow],
+      ['f32', 'float32', narrow],
+    ] as const;
+    await eachType(turns, async ([defaultFloat, type, expected]) => {
       const kernel = cuda.jit(
         (y: Vec<f64>, at: In<Vec<i32>>) => {
           const tenth = at[0] / 10;
@@ -110,14 +119,14 @@ export const options: readonly ConformanceTest[] = chapter('options', {
         },
         { defaultFloat },
       );
-      const y = cuda.deviceArray(1, 'float64');
+      const y = cuda.deviceArray(1, type as 'float64');
       await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(Int32Array.of(1, 2)));
       same(
         Math.abs((await element(y, 0)) - expected) < 1e-7,
         true,
         `${defaultFloat}: ${await element(y, 0)} is about ${expected}`,
       );
-    }
+    });
   },
   'boundsCheck: false computes the same': async () => {
     const kernel = cuda.jit(
@@ -168,34 +177,32 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     same(attributes.sharedBytes >= 128, true, `${attributes.sharedBytes} bytes of shared memory are at least 128`);
     same(attributes.maxThreadsPerBlock >= 32, true, `${attributes.maxThreadsPerBlock} threads are at least 32`);
   },
-  'console.log prints numbers, words, booleans and bigints': async () => {
-    const kernel = cuda.jit((a: Vec<f64>, n: bigint) => {
-      if (cuda.grid(1) !== 2) return;
-      console.log('value', a[2], 'of', a.length, a[2] > 1, n + 1n);
-      console.log(f(3), [a[0], a[1]], -0.5);
-    });
-    const f = (v: number) => v * 2;
-    const lines = await printed(() =>
-      launch(kernel, { grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n),
-    );
-    same(lines[0], 'value 3.5 of 3 true 42');
-    same(lines.length, 2);
-    same(/^6 .*1.*2.* -0\.5$/.test(lines[1] ?? ''), true, `the line '${lines[1]}' is right`);
-  },
-  'console.log prints template strings, and strings that are put together': async () => {
-    const label = 'cell';
-    const kernel = cuda.jit((a: In<Vec<f64>>, n: bigint) => {
-      const k = cuda.grid(1);
-      if (k !== 2) return;
-      console.log(`${label} ${k} of ${a.length}: ${a[k]}${a[k] > 1} ${n}!`, 'and', a[0]);
-      console.log('sum ' + (a[0] + a[1]) + '; ' + 'product '.concat(`${a[0] * a[1]}`), ...[k, '<']);
-      console.log(`plain`, `${-0.5}`);
-    });
-    const lines = await printed(() =>
-      launch(kernel, { grid: 1, block: 4 }, cuda.toDevice(Float64Array.of(1, 2, 3.5)), 41n),
-    );
-    sameElements(lines, ['cell 2 of 3: 3.5true 41! and 1', 'sum 3; product 2 2 <', 'plain -0.5']);
-  },
+  'console.log prints numbers, words, booleans and bigints': () =>
+    eachType(FLOATS, async (Elements) => {
+      const kernel = cuda.jit((a: Vec<f64>, n: bigint) => {
+        if (cuda.grid(1) !== 2) return;
+        console.log('value', a[2], 'of', a.length, a[2] > 1, n + 1n);
+        console.log(f(3), [a[0], a[1]], -0.5);
+      }, defaults(Elements));
+      const f = (v: number) => v * 2;
+      const lines = await printed(() => launch(kernel, { grid: 1, block: 4 }, onDevice(Elements, 1, 2, 3.5), 41n));
+      same(lines[0], 'value 3.5 of 3 true 42');
+      same(lines.length, 2);
+      same(/^6 .*1.*2.* -0\.5$/.test(lines[1] ?? ''), true, `the line '${lines[1]}' is right`);
+    }),
+  'console.log prints template strings, and strings that are put together': () =>
+    eachType(FLOATS, async (Elements) => {
+      const label = 'cell';
+      const kernel = cuda.jit((a: In<Vec<f64>>, n: bigint) => {
+        const k = cuda.grid(1);
+        if (k !== 2) return;
+        console.log(`${label} ${k} of ${a.length}: ${a[k]}${a[k] > 1} ${n}!`, 'and', a[0]);
+        console.log('sum ' + (a[0] + a[1]) + '; ' + 'product '.concat(`${a[0] * a[1]}`), ...[k, '<']);
+        console.log(`plain`, `${-0.5}`);
+      }, defaults(Elements));
+      const lines = await printed(() => launch(kernel, { grid: 1, block: 4 }, onDevice(Elements, 1, 2, 3.5), 41n));
+      sameElements(lines, ['cell 2 of 3: 3.5true 41! and 1', 'sum 3; product 2 2 <', 'plain -0.5']);
+    }),
   'console.log hands on tuples, objects and literals as JavaScript does': async () => {
     const body = (a: In<Vec<f64>>, n: bigint): void => {
       const pair = [a[0], a[1]] as const;
@@ -221,40 +228,42 @@ export const options: readonly ConformanceTest[] = chapter('options', {
       [0, 1].map((b) => exactly([dim(0, 1, 0), [dim(b, 0, 0), dim(1, 2, 1)], dim(2, 1, 1), '[object Object]'])),
     );
   },
-  'console.log of records and complex numbers': async () => {
-    const Point = struct({ x: f32, label: i32, at: struct({ u: f64 }) });
-    const kernel = cuda.jit((p: Vec<{ x: f32; label: i32; at: { u: f64 } }>) => {
-      console.log(p[1], `${p[0].x}`);
-    });
-    const p = ndarray(
-      [1, 2].map((k) => ({ x: k / 2, label: k, at: { u: -k } })),
-      { dtype: Point },
-    );
-    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(p)));
-    same(calls.map(exactly).join(), exactly([{ x: 1, label: 2, at: { u: -2 } }, '0.5']));
-  },
-  'console.log of objects of classes, arrays and captured objects': async () => {
-    const kernel = cuda.jit((a: Vec<f64>) => {
-      const own = new Track(2, [a[0], 5]);
-      own.length += 1;
-      const near = new Float32Array(3);
-      near[a.length - 1] = 0.5;
-      const pair = [1, 2];
-      pair[a.length - 1] += 1;
-      console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
-      console.log(`${pair} ${near}`, own.total);
-    });
-    const body = (): void => {
-      const own = new Track(2, [1.5, 5]);
-      own.length += 1;
-      const near = Float32Array.of(0, 0.5, 0);
-      const pair = [1, 3];
-      console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
-      console.log(`${pair} ${near}`, own.total);
-    };
-    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(Float64Array.of(1.5, -0))));
-    sameElements(calls.map(classes), (await handed(body)).map(classes));
-  },
+  'console.log of records and complex numbers': () =>
+    eachType([f64, f32], async (u) => {
+      const Point = struct({ x: f32, label: i32, at: struct({ u }) });
+      const kernel = cuda.jit((p: Vec<{ x: f32; label: i32; at: { u: f64 } }>) => {
+        console.log(p[1], `${p[0].x}`);
+      });
+      const p = ndarray(
+        [1, 2].map((k) => ({ x: k / 2, label: k, at: { u: -k } })),
+        { dtype: Point },
+      );
+      const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(p) as never));
+      same(calls.map(exactly).join(), exactly([{ x: 1, label: 2, at: { u: -2 } }, '0.5']));
+    }),
+  'console.log of objects of classes, arrays and captured objects': () =>
+    eachType(FLOATS, async (Elements) => {
+      const kernel = cuda.jit((a: Vec<f64>) => {
+        const own = new Track(2, [a[0], 5]);
+        own.length += 1;
+        const near = new Float32Array(3);
+        near[a.length - 1] = 0.5;
+        const pair = [1, 2];
+        pair[a.length - 1] += 1;
+        console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
+        console.log(`${pair} ${near}`, own.total);
+      }, defaults(Elements));
+      const body = (): void => {
+        const own = new Track(2, [1.5, 5]);
+        own.length += 1;
+        const near = Float32Array.of(0, 0.5, 0);
+        const pair = [1, 3];
+        console.log(own, [own], { own }, near, { near, pair }, pair, track, settings, [settings.limits], WEIGHTS);
+        console.log(`${pair} ${near}`, own.total);
+      };
+      const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, onDevice(Elements, 1.5, -0)));
+      sameElements(calls.map(classes), (await handed(body)).map(classes));
+    }),
   'console.log of one thread keeps its order': async () => {
     const kernel = cuda.jit((n: number) => {
       if (cuda.grid(1) === 0) for (let i = 0; i < n; i++) console.log('line', i);

@@ -22,9 +22,9 @@ import {
   u64,
   type Vec,
 } from '../src/index.ts';
-import { elementsOf, sameElements } from './assert.ts';
+import { closeElements, elementsOf, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { zeros } from './support.ts';
+import { eachType, zeros } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 const COUNT = 24;
@@ -112,7 +112,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       l[0][1] = s[COUNT - 1 - t];
       to[t] = l[0][1];
     });
-    for (const type of [f32, u8, f64, i64] as DType<f32>[]) {
+    await eachType([f32, u8, f64, i64] as DType<f32>[], async (type) => {
       const from = cuda.toDevice(ndarray(Array.from({ length: COUNT }, (_, k) => k + 1)).astype(type));
       const to = cuda.deviceArray(COUNT, type);
       await launch(kernel, { grid: 1, block: COUNT }, to, from);
@@ -121,7 +121,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         Array.from({ length: COUNT }, (_, k) => COUNT - k),
         type.name,
       );
-    }
+    });
   },
   'shared memory of i8': reversed(i8 as never, ordinary),
   'shared memory of u8': reversed(u8 as never, positive),
@@ -189,27 +189,30 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       Array.from({ length: 24 }, (_, t) => 23 - t + (20 + 3 - (t % 4)) * 100 + 40000 + 400000 + 6000000),
     );
   },
-  'several shared arrays do not overlap': async () => {
-    const kernel = cuda.jit((out: Vec<f64>) => {
-      const bytes = cuda.shared.array(7, u8);
-      const doubles = cuda.shared.array(5, f64);
-      const halves = cuda.shared.array(3, f16);
-      const ints = cuda.shared.array(4, i32);
-      const t = cuda.threadIdx.x;
-      if (t < 7) bytes[t] = 200 + t;
-      if (t < 5) doubles[t] = t / 3;
-      if (t < 3) halves[t] = t + 0.5;
-      if (t < 4) ints[t] = -t;
-      cuda.syncThreads();
-      out[t] = bytes[t % 7] * 1000 + doubles[t % 5] + halves[t % 3] * 10 + ints[t % 4];
-    });
-    const out = zeros(16, 'float64');
-    await launch(kernel, { grid: 1, block: 16 }, out);
-    sameElements(
-      await read(out),
-      Array.from({ length: 16 }, (_, t) => (200 + (t % 7)) * 1000 + (t % 5) / 3 + ((t % 3) + 0.5) * 10 - (t % 4)),
-    );
-  },
+  'several shared arrays do not overlap': () =>
+    eachType([f64, f32 as unknown as typeof f64], async (float) => {
+      // Sums of quarters are exact in f32.
+      const parts = float.itemSize === 8 ? 3 : 4;
+      const kernel = cuda.jit((out: Vec<f64>) => {
+        const bytes = cuda.shared.array(7, u8);
+        const doubles = cuda.shared.array(5, float);
+        const halves = cuda.shared.array(3, f16);
+        const ints = cuda.shared.array(4, i32);
+        const t = cuda.threadIdx.x;
+        if (t < 7) bytes[t] = 200 + t;
+        if (t < 5) doubles[t] = t / parts;
+        if (t < 3) halves[t] = t + 0.5;
+        if (t < 4) ints[t] = -t;
+        cuda.syncThreads();
+        out[t] = bytes[t % 7] * 1000 + doubles[t % 5] + halves[t % 3] * 10 + ints[t % 4];
+      });
+      const out = zeros(16, float);
+      await launch(kernel, { grid: 1, block: 16 }, out);
+      sameElements(
+        await read(out),
+        Array.from({ length: 16 }, (_, t) => (200 + (t % 7)) * 1000 + (t % 5) / parts + ((t % 3) + 0.5) * 10 - (t % 4)),
+      );
+    }),
   'shared memory is a block’s own': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const s = cuda.shared.array(1, i32);
@@ -286,27 +289,29 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       );
     }
   },
-  'dynamic shared memory cut into parts of several types': async () => {
-    const kernel = cuda.jit((out: Vec<f64>) => {
-      const n = cuda.blockDim.x;
-      const a = cuda.shared.array(0, f64).slice([0, n]);
-      const b = cuda.shared.array(0, i32).slice([2 * n, 3 * n]);
-      const c = cuda.shared.array(0, u8).slice([12 * n, 13 * n]);
-      const t = cuda.threadIdx.x;
-      a[t] = t / 4;
-      b[t] = -t;
-      c[t] = 200 + t;
-      cuda.syncThreads();
-      const r = n - 1 - t;
-      out[t] = a[r] + b[r] * 10 + c[r] * 1000;
-    });
-    const out = zeros(9, 'float64');
-    await launch(kernel, { grid: 1, block: 9, sharedBytes: 13 * 9 }, out);
-    sameElements(
-      await read(out),
-      Array.from({ length: 9 }, (_, t) => (8 - t) / 4 - (8 - t) * 10 + (208 - t) * 1000),
-    );
-  },
+  'dynamic shared memory cut into parts of several types': () =>
+    eachType([f64, f32 as unknown as typeof f64], async (float) => {
+      const words = float.itemSize / 4;
+      const kernel = cuda.jit((out: Vec<f64>) => {
+        const n = cuda.blockDim.x;
+        const a = cuda.shared.array(0, float).slice([0, n]);
+        const b = cuda.shared.array(0, i32).slice([words * n, (words + 1) * n]);
+        const c = cuda.shared.array(0, u8).slice([(4 * words + 4) * n, (4 * words + 5) * n]);
+        const t = cuda.threadIdx.x;
+        a[t] = t / 4;
+        b[t] = -t;
+        c[t] = 200 + t;
+        cuda.syncThreads();
+        const r = n - 1 - t;
+        out[t] = a[r] + b[r] * 10 + c[r] * 1000;
+      });
+      const out = zeros(9, float);
+      await launch(kernel, { grid: 1, block: 9, sharedBytes: (4 * words + 5) * 9 }, out);
+      sameElements(
+        await read(out),
+        Array.from({ length: 9 }, (_, t) => (8 - t) / 4 - (8 - t) * 10 + (208 - t) * 1000),
+      );
+    }),
   'static beside dynamic shared memory': async () => {
     const kernel = cuda.jit((out: Vec<i32>) => {
       const own = cuda.shared.array(5, i32);
@@ -422,25 +427,30 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
       ),
     );
   },
-  'constant matrices, cubes and views': async () => {
-    const kernel = cuda.jit((out: Vec<f64>) => {
-      const table = cuda.const.arrayLike(TABLE);
-      const cube = cuda.const.arrayLike(CUBE);
-      const columns = cuda.const.arrayLike(COLUMNS);
-      const few = cuda.const.arrayLike(EVERY_OTHER);
-      const k = cuda.grid(1);
-      out[k] = table[k % 2][k % 3] + cube[k % 2][k % 3][k % 4] * 10 + columns[k % 3][k % 2] / 4 + few[k % 3] * 10000;
-    });
-    const out = zeros(12, 'float64');
-    await launch(kernel, { grid: 1, block: 12 }, out);
-    sameElements(
-      await read(out),
-      Array.from({ length: 12 }, (_, k) => {
-        const entry = TABLE.get(k % 2, k % 3);
-        return entry + CUBE.get(k % 2, k % 3, k % 4) * 10 + entry / 4 + [5, 3, 1][k % 3] * 10000;
-      }),
-    );
-  },
+  'constant matrices, cubes and views': () =>
+    eachType(['float64', 'float32'] as const, async (type) => {
+      const kernel = cuda.jit(
+        (out: Vec<f64>) => {
+          const table = cuda.const.arrayLike(TABLE);
+          const cube = cuda.const.arrayLike(CUBE);
+          const columns = cuda.const.arrayLike(COLUMNS);
+          const few = cuda.const.arrayLike(EVERY_OTHER);
+          const k = cuda.grid(1);
+          out[k] =
+            table[k % 2][k % 3] + cube[k % 2][k % 3][k % 4] * 10 + columns[k % 3][k % 2] / 4 + few[k % 3] * 10000;
+        },
+        { defaultFloat: type },
+      );
+      const out = zeros(12, type as 'float64');
+      await launch(kernel, { grid: 1, block: 12 }, out);
+      sameElements(
+        await read(out),
+        Array.from({ length: 12 }, (_, k) => {
+          const entry = TABLE.get(k % 2, k % 3);
+          return entry + CUBE.get(k % 2, k % 3, k % 4) * 10 + entry / 4 + [5, 3, 1][k % 3] * 10000;
+        }),
+      );
+    }),
   'constant memory of nested arrays, whose numbers are f64': async () => {
     const kernel = cuda.jit((out: Vec<f64>) => {
       const list = cuda.const.arrayLike(LIST);
@@ -466,19 +476,24 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     await launch(kernel, { grid: 1, block: 8 }, 5);
     sameElements(await read(state), [15, 30, 45, 60]);
   },
-  'captured functions and settings': async () => {
-    const half = (v: number) => v / shape.width;
-    const kernel = cuda.jit((y: Vec<f64>) => {
-      const k = cuda.grid(1);
-      y[k] = gauss(half(k) - shape.offset.x, shape.width);
-    });
-    const y = zeros(6, 'float64');
-    await launch(kernel, { grid: 1, block: 6 }, y);
-    sameElements(
-      await read(y),
-      Array.from({ length: 6 }, (_, k) => gauss(half(k) - 1, 2)),
-    );
-  },
+  'captured functions and settings': () =>
+    eachType(['float64', 'float32'] as const, async (type) => {
+      const half = (v: number) => v / shape.width;
+      const kernel = cuda.jit(
+        (y: Vec<f64>) => {
+          const k = cuda.grid(1);
+          y[k] = gauss(half(k) - shape.offset.x, shape.width);
+        },
+        { defaultFloat: type },
+      );
+      const y = zeros(6, type as 'float64');
+      await launch(kernel, { grid: 1, block: 6 }, y);
+      closeElements(
+        await read(y),
+        Array.from({ length: 6 }, (_, k) => gauss(half(k) - 1, 2)),
+        type === 'float64' ? 0 : 1e-6,
+      );
+    }),
   'captures are frozen at the first launch, until recompile()': async () => {
     let gain = 2;
     const table = Int32Array.of(10, 20);
