@@ -215,6 +215,16 @@ export const options: readonly ConformanceTest[] = chapter('options', {
     const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(a), 41n));
     sameElements(calls.map(exactly), (await handed(() => body(asVec(a), 41n))).map(exactly));
   },
+  'console.log of literals needs nothing of a device': async () => {
+    const kernel = cuda.jit((n: Vec<i32>) => {
+      console.log(-0.5, 3, `${1e300} ${-0.25}`, -0, [1 / 0, 0 / 0, 0.1]);
+      console.log(2.5);
+      console.log('n', n[0], 1.5, n[1]);
+    });
+    const calls = await handed(() => launch(kernel, { grid: 1, block: 1 }, cuda.toDevice(Int32Array.of(7, 8))));
+    const expected = [[-0.5, 3, '1e+300 -0.25', -0, [Infinity, NaN, 0.1]], [2.5], ['n', 7, 1.5, 8]];
+    sameElements(calls.map(exactly), expected.map(exactly));
+  },
   'console.log of indices of threads': async () => {
     const kernel = cuda.jit(() => {
       if (cuda.threadIdx.y !== 1) return;

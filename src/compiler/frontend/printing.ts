@@ -130,6 +130,7 @@ class Line {
           ],
         };
       case 'scalar':
+        if (isLiteral(v.expr) && typeof v.expr.value === 'number') return { number: written(v.expr.value) };
         this.parts.push(isLiteral(v.expr) ? exact(v.expr.value, pos) : v.expr);
         return 'value';
       case 'host':
@@ -222,13 +223,15 @@ const TYPED_ARRAYS: Readonly<Partial<Record<string, TypedArrayName>>> = {
   f64: 'Float64Array',
 };
 
-/** A literal that prints as it is in JavaScript: -0, 1e300 and 5n. */
-function exact(value: number | bigint | boolean, pos: Pos): string | TExpr {
-  if (typeof value === 'bigint') {
-    if (value < -(2n ** 63n) || value >= 2n ** 64n) return `${value}n`;
-    return { k: 'cast', to: value < 2n ** 63n ? 'i64' : 'u64', a: literal(value, pos), pos };
-  }
-  return typeof value === 'number' ? { k: 'cast', to: 'f64', a: literal(value, pos), pos } : literal(value, pos);
+function written(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+/** A literal that prints as it is in JavaScript: 5n. */
+function exact(value: bigint | number | boolean, pos: Pos): string | TExpr {
+  if (typeof value !== 'bigint') return literal(value, pos);
+  if (value < -(2n ** 63n) || value >= 2n ** 64n) return `${value}n`;
+  return { k: 'cast', to: value < 2n ** 63n ? 'i64' : 'u64', a: literal(value, pos), pos };
 }
 
 export function consoleLog(ctx: Evaluation, node: CallExpression, scope: Scope, pos: Pos): Value {

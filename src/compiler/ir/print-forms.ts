@@ -9,6 +9,8 @@ export type PrintForm =
   | 'value'
   | 'undefined'
   | 'null'
+  /** A number that is known when compiling, as JavaScript writes it: no device computes it, so it is exact on each. */
+  | { readonly number: string }
   /** A template string: each converted to a string, as JavaScript does it. */
   | { readonly text: readonly PrintForm[] }
   /** A string in memory: so many parts are its characters, with zeros behind. */
@@ -31,6 +33,7 @@ export function printArguments(parts: readonly unknown[], forms: readonly PrintF
     if (form === 'value') return parts[at++];
     if (form === 'undefined') return undefined;
     if (form === 'null') return null;
+    if ('number' in form) return Number(form.number);
     if ('text' in form) return form.text.map((part) => String(make(part))).join('');
     if ('characters' in form) return joined(Array.from({ length: form.characters }, () => Number(parts[at++])));
     if ('items' in form) return arrayOf(form.type, form.items.map(make));

@@ -386,6 +386,7 @@ class FunctionEmitter implements Naming {
 function printed(form: PrintForm, parts: string[]): string {
   if (form === 'value') return parts.shift() ?? 'undefined';
   if (form === 'undefined' || form === 'null') return form;
+  if ('number' in form) return form.number;
   if ('text' in form) return `[${form.text.map((x) => printed(x, parts)).join(', ')}].map(String).join('')`;
   if ('characters' in form)
     return `String.fromCodePoint(${parts.splice(0, form.characters).join(', ')}).replace(/\\0+$/, '')`;
