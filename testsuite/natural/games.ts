@@ -243,6 +243,7 @@ export const games: Programs = {
       out[i] = lo;
     },
     1e-7,
+    'f64',
   ),
 
   'area and centre of polygons, by reduce': program(3, [doubles(24, -5, 5), new Float64Array(9)], (i, xy, out) => {

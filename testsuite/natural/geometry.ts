@@ -148,6 +148,7 @@ export const geometry: Programs = {
       out[i] = lerp(lerp(hash(x0, y0), hash(x0 + 1, y0), u), lerp(hash(x0, y0 + 1), hash(x0 + 1, y0 + 1), u), v);
     },
     1e-9,
+    'f64',
   ),
 
   'perlin noise with the table of permutations': program(

@@ -4,8 +4,9 @@
  * A program is a function of the thread's number and of arguments. JavaScript calls it for one number after the other, on arguments
  * of its own; the kernel is nothing but the function behind its guard. So each stands beside the JavaScript that it means.
  */
-import { cuda } from '../../src/index.ts';
-import { closeElements, sameElements } from '../assert.ts';
+import { cuda, type JitOptions } from '../../src/index.ts';
+import { closeElements } from '../assert.ts';
+import { eachType } from '../support.ts';
 import { launch, read } from '../waiting.ts';
 
 /** Programs by name, as tests of a chapter. */
@@ -26,31 +27,36 @@ function isData(value: unknown): value is Data {
 
 /**
  * A program for threads 0 to `threads` - 1. Each array among the arguments is compared afterwards: integers exactly, floats within the rounding of
- * their type, or within `tolerance`.
+ * their type, or within `tolerance`. Where an array is one of doubles, it is one of f32 in another turn, which devices without f64 take too, and so are numbers; not
+ * where `only` says that the program needs f64, since it goes on for more digits than f32 has, or jumps.
  */
 export function program<const A extends readonly unknown[]>(
   threads: number,
   args: A,
   body: (i: number, ...args: Arguments<A>) => void,
   tolerance?: number,
+  only?: 'f64',
 ): () => Promise<void> {
-  return async () => {
-    const plain = args.map((a) => (isData(a) ? a.slice() : a)) as Arguments<A>;
+  const run = async (given: A, options: JitOptions, least: number): Promise<void> => {
+    const plain = given.map((a) => (isData(a) ? a.slice() : a)) as Arguments<A>;
     for (let i = 0; i < threads; i++) body(i, ...plain);
     const kernel = cuda.jit((...rest: Arguments<A>) => {
       const i = cuda.grid(1);
       if (i < threads) body(i, ...rest);
-    });
-    const given = args.map((a) => (isData(a) ? cuda.toDevice(a) : a));
-    await launch(kernel as never, { threads, block: 32 }, ...(given as never));
+    }, options);
+    const passed = given.map((a) => (isData(a) ? cuda.toDevice(a) : a));
+    await launch(kernel as never, { threads, block: 32 }, ...(passed as never));
     for (const [k, expected] of plain.entries()) {
       if (!isData(expected)) continue;
-      const actual = (await read(given[k] as never)) as Data;
-      const within = tolerance ?? toleranceOf(expected);
-      if (within === 0) sameElements(actual, expected, `element of argument ${k + 1},`);
-      else closeElements(actual, expected, within, `element of argument ${k + 1},`);
+      const actual = (await read(passed[k] as never)) as Data;
+      const within = Math.max(tolerance ?? toleranceOf(expected), expected instanceof Float32Array ? least : 0);
+      closeElements(actual, expected, within, `element of argument ${k + 1},`);
     }
   };
+  const asIs = () => run(args, {}, 0);
+  if (only === 'f64' || !args.some((a) => a instanceof Float64Array)) return asIs;
+  const narrow = args.map((a) => (a instanceof Float64Array ? Float32Array.from(a) : a)) as unknown as A;
+  return () => eachType([asIs, () => run(narrow, { defaultFloat: 'float32' }, 1e-4)], (turn) => turn());
 }
 
 /** Numbers from `low` to `high`, the same every time. */

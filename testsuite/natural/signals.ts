@@ -21,6 +21,7 @@ export const signals: Programs = {
       out[2 * k + 1] = im;
     },
     1e-9,
+    'f64',
   ),
 
   'a filter of five taps, reflected': program(N, [floats(N), new Float32Array(N)], (i, x, y) => {
@@ -72,6 +73,7 @@ export const signals: Programs = {
       power[i] = s1 ** 2 + s2 ** 2 - coefficient * s1 * s2;
     },
     1e-9,
+    'f64',
   ),
 
   autocorrelation: program(N, [doubles(N, -1, 1), new Float64Array(N)], (lag, x, out) => {

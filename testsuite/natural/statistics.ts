@@ -112,20 +112,26 @@ export const statistics: Programs = {
     },
   ),
 
-  'k nearest centre': program(60, [doubles(120), doubles(10), new Int32Array(60)], (i, points, centres, label) => {
-    let best = -1;
-    let bestDistance = Number.MAX_VALUE;
-    for (let c = 0; c < 5; c++) {
-      const dx = points[2 * i] - centres[2 * c];
-      const dy = points[2 * i + 1] - centres[2 * c + 1];
-      const d = dx * dx + dy * dy;
-      if (d < bestDistance) {
-        bestDistance = d;
-        best = c;
+  'k nearest centre': program(
+    60,
+    [doubles(120), doubles(10), new Int32Array(60)],
+    (i, points, centres, label) => {
+      let best = -1;
+      let bestDistance = Number.MAX_VALUE;
+      for (let c = 0; c < 5; c++) {
+        const dx = points[2 * i] - centres[2 * c];
+        const dy = points[2 * i + 1] - centres[2 * c + 1];
+        const d = dx * dx + dy * dy;
+        if (d < bestDistance) {
+          bestDistance = d;
+          best = c;
+        }
       }
-    }
-    label[i] = best;
-  }),
+      label[i] = best;
+    },
+    undefined,
+    'f64',
+  ),
 
   'moving average with a window': program(80, [doubles(80), new Float64Array(80), 7], (i, x, out, window) => {
     const from = Math.max(0, i - window + 1);
