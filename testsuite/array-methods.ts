@@ -15,7 +15,7 @@ function reduced(kernel: (y: Vec<f64>, a: Mat<f64>) => void, values: readonly nu
     eachType([Float64Array, Float32Array], async (Elements) => {
       const a = cuda.toDevice(Elements.from(values) as Float64Array).reshape(3, 4);
       const y = cuda.toDevice(new Elements(expected.length) as Float64Array);
-      const run = cuda.jit(kernel, { defaultFloat: Elements === Float64Array ? 'float64' : 'float32' });
+      const run = cuda.jit(kernel, { defaultFloat: Elements === Float64Array ? 'f64' : 'f32' });
       await launch(run, { grid: 1, block: 1 }, y, a);
       closeElements(await read(y), expected, Elements === Float64Array ? 0 : 2e-7, `${Elements.name}, result`);
     });

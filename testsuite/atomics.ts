@@ -5,7 +5,7 @@
  */
 import {
   cuda,
-  type DeviceArray,
+  type DeviceNDArray,
   type DType,
   f32,
   f64,
@@ -156,7 +156,7 @@ const value = (k: number): number => (k * 37) % 101;
 const FLOATS = [Float32Array, Float64Array] as const;
 
 /** Numbers on the device, for kernels that serve both types of floats. */
-function inFloats(Elements: (typeof FLOATS)[number], numbers: readonly number[]): DeviceArray<f64, 1> {
+function inFloats(Elements: (typeof FLOATS)[number], numbers: readonly number[]): DeviceNDArray<f64, 1> {
   return cuda.toDevice(Elements.from(numbers)) as never;
 }
 

@@ -4,7 +4,7 @@
  *
  * They mix i32 with u32 freely, since JavaScript's bit operations do not care, and say what they want with `| 0` and `>>> 0`.
  */
-import { cuda, type DeviceArray, type f32, type f64, type In, type i32, type u32, type Vec } from '../src/index.ts';
+import { cuda, type DeviceNDArray, type f32, type f64, type In, type i32, type u32, type Vec } from '../src/index.ts';
 import { closeElements, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { asVec, eachType } from './support.ts';
@@ -21,7 +21,7 @@ const text = Uint8Array.from({ length: N + 40 }, (_, k) => (k * 167 + (k >> 3) *
 /** What of the results is compared: numbers as f64, or what other types hold of them. */
 type Result = 'wide' | 'narrow';
 const RESULTS: readonly Result[] = ['wide', 'narrow'];
-type Stores<T> = Launched<[y: DeviceArray<T, 1>, ...rest: readonly unknown[]]>;
+type Stores<T> = Launched<[y: DeviceNDArray<T, 1>, ...rest: readonly unknown[]]>;
 
 /** The bits of a whole number, and on which side of 0 and of the limit of i32 it is. */
 const wordsOf = (y: Vec<i32>, k: number, v: number): void => {
@@ -30,7 +30,7 @@ const wordsOf = (y: Vec<i32>, k: number, v: number): void => {
 };
 
 /** Fractions in f32, where nothing else says of which type they are. */
-const SINGLE = { defaultFloat: 'float32' } as const;
+const SINGLE = { defaultFloat: 'f32' } as const;
 
 /** Runs a kernel that stores N results, and compares them. */
 async function compare(
@@ -471,7 +471,7 @@ export const hashes: readonly ConformanceTest[] = chapter('hashes', {
       await launch(kernel, { threads: i.length, block: 50 }, y, cuda.toDevice(i), cuda.toDevice(u));
       sameElements(
         await read(y),
-        Elements.from(i, (v, k) => (bits(v) < u[k] % 33 ? bits(u[k]) - 40 : v - Math.clz32(u[k]))),
+        Array.from(i, (v, k) => (bits(v) < u[k] % 33 ? bits(u[k]) - 40 : v - Math.clz32(u[k]))),
         Elements.name,
       );
     }),
@@ -487,7 +487,7 @@ export const hashes: readonly ConformanceTest[] = chapter('hashes', {
       await launch(kernel, { threads: i.length, block: 3 }, y, cuda.toDevice(i), cuda.toDevice(u));
       sameElements(
         await read(y),
-        Elements.from(i, (v, k) => (v === u[k] ? 1 : 2) + ((v ^ u[k]) === -1 ? 4 : 0)),
+        Array.from(i, (v, k) => (v === u[k] ? 1 : 2) + ((v ^ u[k]) === -1 ? 4 : 0)),
         Elements.name,
       );
     }),

@@ -17,7 +17,7 @@ type Body = (k: number, a: Vec<f64>, b: Vec<f64>) => number;
 /** What a kernel gives for each thread is what the function gives on the host. */
 function asInJavaScript(body: Body): () => Promise<void> {
   return () =>
-    eachType(['float64', 'float32'] as const, async (type) => {
+    eachType(['f64', 'f32'] as const, async (type) => {
       const kernel = cuda.jit(
         (y: Vec<f64>, a: Vec<f64>, b: Vec<f64>) => {
           const k = cuda.grid(1);

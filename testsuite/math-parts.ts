@@ -2,7 +2,7 @@
  * Chapter: numbers in parts. Mantissas and exponents, neighbours, remainders, bits, norms, pairs, and approximations of the hardware. What is
  * exact is held to arithmetic on bits and bigints that has nothing in common with the library's.
  */
-import { cuda, type DeviceArray, type f32, type f64, type In, type i32, type i64, type Vec } from '../src/index.ts';
+import { cuda, type DeviceNDArray, type f32, type f64, type In, type i32, type i64, type Vec } from '../src/index.ts';
 import { closeElements, rejects, same, sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
 import { eachType, zeros } from './support.ts';
@@ -174,9 +174,9 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
           y[0] = cuda.ldexp(m, e);
           y[1] = cuda.ldexp(3, n);
         },
-        type === 'float32' ? { defaultFloat: type } : {},
+        type === 'float32' ? { defaultFloat: 'f32' } : {},
       );
-      const y = cuda.toDevice(new (dataOf(type))(2)) as DeviceArray<f64, 1>;
+      const y = cuda.toDevice(new (dataOf(type))(2)) as DeviceNDArray<f64, 1>;
       const x = dataOf(type).of(-12345.678);
       await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(x) as never, 5);
       sameElements(await read(y), [x[0], 96], type);
@@ -273,7 +273,7 @@ export const mathParts: readonly ConformanceTest[] = chapter('numbers in parts',
         y[4] = cuda.rnorm4d(x[0]!, x[1]!, x[2]!, x[3]!);
         y[5] = cuda.norm3d(x[0]! * x[4]!, x[1]! * x[4]!, x[2]! * x[4]!) / x[4]!;
       });
-      const y = cuda.toDevice(new (dataOf(type))(6)) as DeviceArray<f64, 1>;
+      const y = cuda.toDevice(new (dataOf(type))(6)) as DeviceNDArray<f64, 1>;
       const x = dataOf(type).of(2, -3, 6, 24, type === 'float32' ? 1e30 : 1e200);
       await launch(kernel, { grid: 1, block: 1 }, y, cuda.toDevice(x) as never);
       const expected = [7, 25, 1 / Math.sqrt(13), 1 / 7, 1 / 25, 7];

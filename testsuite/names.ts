@@ -34,14 +34,14 @@ function written<F extends (...args: never[]) => void>(text: string): F {
 }
 
 /** Fractions of both types: kernels are given what such numbers are, where nothing else says so. */
-const FLOATS = ['float64', 'float32'] as const;
+const FLOATS = ['f64', 'f32'] as const;
 
 function kernels(names: readonly string[]): () => Promise<void> {
   return () =>
     eachType(FLOATS, async (defaultFloat) => {
       for (const name of names) {
         const body = written<(out: Vec<f64>, x: number) => void>(`function ${name}(out, x) { out[0] = x; }`);
-        const out = zeros(1, defaultFloat as 'float64');
+        const out = zeros(1, defaultFloat as 'f64');
         await launch(cuda.jit(body, { defaultFloat }), { grid: 1, block: 1 }, out, 3.5);
         sameElements(await read(out), [3.5], `kernel ${name.slice(0, 20)}: element`);
       }
@@ -71,7 +71,7 @@ async function variables(): Promise<void> {
   await eachType(FLOATS, async (defaultFloat) => {
     const text = `(out, x) => {\n${lines.join('\n')}\n}`;
     const kernel = cuda.jit(written<(out: Vec<f64>, x: number) => void>(text), { defaultFloat });
-    const out = zeros(ALL.length, defaultFloat as 'float64');
+    const out = zeros(ALL.length, defaultFloat as 'f64');
     await launch(kernel, { grid: 1, block: 1 }, out, 0.25);
     sameElements(await read(out), sums);
   });

@@ -67,7 +67,7 @@ const FLOATS = [Float64Array, Float32Array] as const;
 type Floats = (typeof FLOATS)[number];
 
 const onDevice = (Elements: Floats, ...values: number[]) => cuda.toDevice(Elements.from(values) as Float64Array);
-const defaults = (Elements: Floats) => ({ defaultFloat: Elements === Float64Array ? 'float64' : 'float32' }) as const;
+const defaults = (Elements: Floats) => ({ defaultFloat: Elements === Float64Array ? 'f64' : 'f32' }) as const;
 
 export const options: readonly ConformanceTest[] = chapter('options', {
   'contract: false rounds products before they are added': async () => {

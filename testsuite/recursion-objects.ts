@@ -14,7 +14,7 @@ type Body = (k: number) => number;
 /** What a kernel gives for each thread is what the function gives on the host. */
 function asInJavaScript(body: Body, expected: Body = body): () => Promise<void> {
   return () =>
-    eachType(['float64', 'float32'] as const, async (type) => {
+    eachType(['f64', 'f32'] as const, async (type) => {
       const kernel = cuda.jit(
         (y: Vec<f64>) => {
           const k = cuda.grid(1);
@@ -22,7 +22,7 @@ function asInJavaScript(body: Body, expected: Body = body): () => Promise<void> 
         },
         { maxRecursion: 12, defaultFloat: type },
       );
-      const y = cuda.deviceArray(N, type as 'float64');
+      const y = cuda.deviceArray(N, type as 'f64');
       await launch(kernel, { threads: N }, y);
       sameElements(
         await read(y),

@@ -428,7 +428,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     );
   },
   'constant matrices, cubes and views': () =>
-    eachType(['float64', 'float32'] as const, async (type) => {
+    eachType(['f64', 'f32'] as const, async (type) => {
       const kernel = cuda.jit(
         (out: Vec<f64>) => {
           const table = cuda.const.arrayLike(TABLE);
@@ -441,7 +441,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         },
         { defaultFloat: type },
       );
-      const out = zeros(12, type as 'float64');
+      const out = zeros(12, type as 'f64');
       await launch(kernel, { grid: 1, block: 12 }, out);
       sameElements(
         await read(out),
@@ -477,7 +477,7 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
     sameElements(await read(state), [15, 30, 45, 60]);
   },
   'captured functions and settings': () =>
-    eachType(['float64', 'float32'] as const, async (type) => {
+    eachType(['f64', 'f32'] as const, async (type) => {
       const half = (v: number) => v / shape.width;
       const kernel = cuda.jit(
         (y: Vec<f64>) => {
@@ -486,12 +486,12 @@ export const spaces: readonly ConformanceTest[] = chapter('memory spaces', {
         },
         { defaultFloat: type },
       );
-      const y = zeros(6, type as 'float64');
+      const y = zeros(6, type as 'f64');
       await launch(kernel, { grid: 1, block: 6 }, y);
       closeElements(
         await read(y),
         Array.from({ length: 6 }, (_, k) => gauss(half(k) - 1, 2)),
-        type === 'float64' ? 0 : 1e-6,
+        type === 'f64' ? 0 : 1e-6,
       );
     }),
   'captures are frozen at the first launch, until recompile()': async () => {

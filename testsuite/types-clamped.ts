@@ -116,7 +116,7 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
       (a: Vec<u8c>, x: number) => {
         a[0] = x;
       },
-      { defaultFloat: 'float32' },
+      { defaultFloat: 'f32' },
     );
     const a = cuda.deviceArray(1, u8c);
     await launch(kernel, { grid: 1, block: 1 }, a, 3.5);
@@ -174,7 +174,7 @@ export const clampedBytes: readonly ConformanceTest[] = chapter('clamped bytes',
     sameElements([u8c(300n), u8c(-1n), u8c(7n), u8c(true)], [255, 0, 7, 1]);
   },
   'shared, local, constant and captured arrays': () =>
-    eachType([{}, { defaultFloat: 'float32' }] as const, async (options) => {
+    eachType([{}, { defaultFloat: 'f32' }] as const, async (options) => {
       const table = Uint8ClampedArray.of(250, 251, 252, 253);
       const kernel = cuda.jit((to: Vec<u8c>) => {
         const tile = cuda.shared.array(32, u8c);

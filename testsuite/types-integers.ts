@@ -254,7 +254,7 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
           b[k] = z[k];
           if (k === 0) b[k] = 2.9;
         },
-        Elements === Float32Array ? { defaultFloat: 'float32' } : {},
+        Elements === Float32Array ? { defaultFloat: 'f32' } : {},
       );
       const x = Float32Array.of(1, -1, 2.5, Number.NaN, -3.25, 100);
       const [a, b] = [cuda.deviceArray(x.length, 'int32'), cuda.deviceArray(x.length, 'uint8')];
@@ -264,7 +264,7 @@ export const integerTypes: readonly ConformanceTest[] = chapter('integers', {
         a,
         b,
         cuda.toDevice(x),
-        cuda.toDevice(Elements.from(x, Math.abs)) as never,
+        cuda.toDevice(Elements.from(x.map(Math.abs))) as never,
       );
       sameElements(
         await read(a),

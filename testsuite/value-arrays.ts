@@ -33,7 +33,7 @@ const BODIES = [
 /** Types of results, which are whole numbers, and what fractions in the kernels are. */
 const RESULTS = [
   [Float64Array, {}],
-  [Int32Array, { defaultFloat: 'float32' }],
+  [Int32Array, { defaultFloat: 'f32' }],
 ] as const;
 
 /** What a kernel gives for each thread. */
@@ -165,7 +165,7 @@ export const valueArrays: readonly ConformanceTest[] = chapter('arrays of values
           const z = [complex64(0.1, 1e-9), complex64(0.3, 1 + k / 3)];
           y[k] = z[k % 2]!.re;
         },
-        Elements === Float32Array ? { defaultFloat: 'float32' } : {},
+        Elements === Float32Array ? { defaultFloat: 'f32' } : {},
       );
       const y = cuda.toDevice(new Elements(2) as Float64Array);
       await launch(kernel, { grid: 1, block: 2 }, y);

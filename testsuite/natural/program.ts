@@ -56,7 +56,7 @@ export function program<const A extends readonly unknown[]>(
   const asIs = () => run(args, {}, 0);
   if (only === 'f64' || !args.some((a) => a instanceof Float64Array)) return asIs;
   const narrow = args.map((a) => (a instanceof Float64Array ? Float32Array.from(a) : a)) as unknown as A;
-  return () => eachType([asIs, () => run(narrow, { defaultFloat: 'float32' }, 1e-4)], (turn) => turn());
+  return () => eachType([asIs, () => run(narrow, { defaultFloat: 'f32' }, 1e-4)], (turn) => turn());
 }
 
 /** Numbers from `low` to `high`, the same every time. */
