@@ -58,14 +58,15 @@ function both({ hi, lo }: Pair): SineAndCosine {
   return { sine, cosine };
 }
 
-const SIGN = i64(-(2n ** 63n));
+/** Made where it is used: pages load what makes it later than this. */
+const signBit = (): Expr => i64(-(2n ** 63n));
 
 /** The sine of x, or of x + π/2, with |x| reduced. */
 function sineOf(x: Expr, { quadrant }: Reduced, { sine, cosine }: SineAndCosine): Expr {
-  return fromBits(xor(byLowBit(quadrant, sine, cosine), and(xor(shl(quadrant, i64(62n)), bitsOf(x)), SIGN)));
+  return fromBits(xor(byLowBit(quadrant, sine, cosine), and(xor(shl(quadrant, i64(62n)), bitsOf(x)), signBit())));
 }
 function cosineOf({ quadrant }: Reduced, { sine, cosine }: SineAndCosine): Expr {
-  const sign = and(shl(add(quadrant, i64(1n)), i64(62n)), SIGN);
+  const sign = and(shl(add(quadrant, i64(1n)), i64(62n)), signBit());
   return fromBits(xor(byLowBit(quadrant, cosine, sine), sign));
 }
 
