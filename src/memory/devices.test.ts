@@ -114,6 +114,9 @@ describe('the choice of a device', () => {
   });
 
   it('knows every kind, and says which has no driver here', async () => {
+    // Where there are adapters, they are not found.
+    vi.stubEnv('VK_ICD_FILENAMES', '/there/is/none.json');
+    vi.stubEnv('VK_DRIVER_FILES', '/there/is/none.json');
     expect(() => devices.selectDevice('webgpu')).toThrow(
       /there is no WebGPU device( \(.*npm install webgpu\)|: .* offers no adapter)|a webgpu device cannot be opened at once/,
     );
