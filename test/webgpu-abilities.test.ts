@@ -62,7 +62,7 @@ describe.skipIf(why !== undefined && !isRequired('webgpu'))('a WebGPU device', (
     expect(halves).toBe(device.features.has('shader-f16') ? 'f16' : 'packed');
   });
 
-  it.each([
+  it.for([
     [
       'truncates',
       /pack2x16float\(vec2<f32>\((\w+), 0\.0f\)\)/g,
@@ -75,13 +75,13 @@ describe.skipIf(why !== undefined && !isRequired('webgpu'))('a WebGPU device', (
     ],
     ['does not round at all', /half_value\(half_bits\(x\) \^ nothing\)/g, 'x'],
     ['makes NaNs of great ones', /65520\.0f/g, '1e30f'],
-  ])('that %s packs no halves', async (_, from, to) => {
-    if (device.features.has('shader-f16')) return;
+  ])('that %s packs no halves', async ([, from, to], { skip }) => {
+    skip(device.features.has('shader-f16'), 'it rounds by the feature, and is not asked to pack');
     expect((await examine(asked({ device: spoiled(from, to) }))).halves).toBeUndefined();
   });
 
-  it('has no warps where subgroups are others, whatever it says of itself', async () => {
-    if (!device.features.has('subgroups')) return;
+  it('has no warps where subgroups are others, whatever it says of itself', async ({ skip }) => {
+    skip(!device.features.has('subgroups'), 'it has no subgroups');
     expect((await examine(asked({ warps: true }))).warps).toBe(false);
   });
 

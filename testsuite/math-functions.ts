@@ -2,10 +2,10 @@
  * Chapter: functions of floats. Results in f32 and f64 are held to the accuracy that the documentation states, in units of the
  * last place of the result.
  */
-import { cuda, type f64, type In, type Vec } from '../src/index.ts';
+import { cuda, type f64, type Vec } from '../src/index.ts';
 import { sameElements, ulpElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { type Accuracy, accurate, doubles, EDGES, EDGES32, eachType, linspace, singles } from './support.ts';
+import { type Accuracy, accurate, doubles, EDGES, EDGES32, eachType, linspace, ofPairs, singles } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 /** Zeros, denormals, infinities, NaN. */
@@ -33,23 +33,9 @@ function pairs(
 ): () => Promise<void> {
   return () =>
     eachType(['float32', 'float64'] as const, async (type) => {
-      const Data = type === 'float32' ? Float32Array : Float64Array;
-      const a = Data.from(first.flatMap((v) => second.map(() => v)));
-      const b = Data.from(first.flatMap(() => second));
-      const kernel = cuda.jit((y: Vec<f64>, u: In<Vec<f64>>, v: In<Vec<f64>>) => {
-        const k = cuda.grid(1);
-        if (k < y.length) y[k] = body(u[k], v[k]);
-      });
-      const y = cuda.deviceArray(a.length, type);
-      await launch(
-        kernel,
-        { threads: a.length, block: 64 },
-        y as never,
-        cuda.toDevice(a) as never,
-        cuda.toDevice(b) as never,
-      );
-      const exact = Array.from(a, (v, k) => body(v, b[k]));
-      ulpElements(await read(y), exact, ulps[type === 'float32' ? 'f32' : 'f64'], type, (k) => `f(${a[k]}, ${b[k]})`);
+      const { a, b, got } = await ofPairs(type, body, first, second);
+      const exact = Array.from(a, (v, k) => body(v, b[k] as number));
+      ulpElements(got, exact, ulps[type === 'float32' ? 'f32' : 'f64'], type, (k) => `f(${a[k]}, ${b[k]})`);
     });
 }
 

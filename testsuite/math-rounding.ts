@@ -15,7 +15,7 @@ import {
 } from '../src/index.ts';
 import { sameElements } from './assert.ts';
 import { type ConformanceTest, chapter } from './suite.ts';
-import { doubles, EDGES, EDGES32, eachType, mixedIntegers, NORMAL32, singles } from './support.ts';
+import { doubles, EDGES, EDGES32, eachType, mixedIntegers, NORMAL32, ofPairs, singles } from './support.ts';
 import { launch, read } from './waiting.ts';
 
 /** All pairs of edges through a function of two numbers: a test in f64, and one in f32. */
@@ -25,23 +25,9 @@ function pairs(
   expected: (a: number, b: number) => number,
 ): Readonly<Record<string, () => Promise<void>>> {
   const inOne = (type: 'float64' | 'float32') => async (): Promise<void> => {
-    const Elements = type === 'float64' ? Float64Array : Float32Array;
-    const a = Elements.from(EDGES.flatMap((x) => EDGES.map(() => x)));
-    const b = Elements.from(EDGES.flatMap(() => EDGES));
-    const kernel = cuda.jit((y: Vec<f64>, u: In<Vec<f64>>, v: In<Vec<f64>>) => {
-      const k = cuda.grid(1);
-      if (k < y.length) y[k] = body(u[k], v[k]);
-    });
-    const y = cuda.deviceArray(a.length, type);
-    await launch(
-      kernel,
-      { threads: a.length, block: 64 },
-      y as never,
-      cuda.toDevice(a) as never,
-      cuda.toDevice(b) as never,
-    );
+    const { a, b, got } = await ofPairs(type, body, EDGES, EDGES);
     sameElements(
-      await read(y),
+      got,
       Array.from(a, (x, k) => expected(x, b[k] as number)),
       `${type} pair`,
     );

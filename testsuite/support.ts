@@ -4,7 +4,16 @@
  *
  * Blocks come in three sizes: a warp, one that is no multiple of a vector's lanes, and one that is less than a vector.
  */
-import { cuda, type DTypeLike, type f32, type f64, type i32, NotSupportedError, type Vec } from '../src/index.ts';
+import {
+  cuda,
+  type DTypeLike,
+  type f32,
+  type f64,
+  type In,
+  type i32,
+  NotSupportedError,
+  type Vec,
+} from '../src/index.ts';
 import { sameElements, ulpElements } from './assert.ts';
 import { launch, read } from './waiting.ts';
 
@@ -195,4 +204,24 @@ export function zeros<const D extends DTypeLike>(
 /** Numbers from `from` to `to`, evenly. */
 export function linspace(from: number, to: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, k) => from + ((to - from) * k) / (count - 1));
+}
+
+/** All pairs of some numbers, and what a function of two makes of each on the device, in one type. */
+export async function ofPairs(
+  type: 'float32' | 'float64',
+  body: (a: number, b: number) => number,
+  first: readonly number[],
+  second: readonly number[],
+): Promise<{ readonly a: ArrayLike<number>; readonly b: ArrayLike<number>; readonly got: ArrayLike<number> }> {
+  const Data = type === 'float32' ? Float32Array : Float64Array;
+  const a = Data.from(first.flatMap((v) => second.map(() => v)));
+  const b = Data.from(first.flatMap(() => second));
+  const kernel = cuda.jit((y: Vec<f64>, u: In<Vec<f64>>, v: In<Vec<f64>>) => {
+    const k = cuda.grid(1);
+    if (k < y.length) y[k] = body(u[k], v[k]);
+  });
+  const y = cuda.deviceArray(a.length, type);
+  const shape = { threads: a.length, block: 64 };
+  await launch(kernel, shape, y as never, cuda.toDevice(a) as never, cuda.toDevice(b) as never);
+  return { a, b, got: (await read(y)) as ArrayLike<number> };
 }
