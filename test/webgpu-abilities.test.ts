@@ -62,7 +62,7 @@ describe.skipIf(why !== undefined && !isRequired('webgpu'))('a WebGPU device', (
     expect(halves).toBe(device.features.has('shader-f16') ? 'f16' : 'packed');
   });
 
-  it.for([
+  it.for<readonly [string, RegExp, string]>([
     [
       'truncates',
       /pack2x16float\(vec2<f32>\((\w+), 0\.0f\)\)/g,
