@@ -62,8 +62,8 @@ export function switchFromEnvironment(names: string | readonly string[], env?: E
 }
 
 /** Whether `TSAMBA_DEBUG`, a list with commas, has this word. */
-export function debugWord(word: DebugWord, env: Environment = environment()): boolean {
-  const text = variable('TSAMBA_DEBUG', env);
+export function debugWord(word: DebugWord, env?: Environment): boolean {
+  const text = env === undefined && settled !== undefined ? settled.text : variable('TSAMBA_DEBUG', env);
   if (text === undefined) return false;
   if (text !== listed.text) listed = { text, words: readWords(text) };
   return listed.words.has(word);
@@ -71,6 +71,20 @@ export function debugWord(word: DebugWord, env: Environment = environment()): bo
 
 /** The last list that was read: the compiler asks many times. */
 let listed: { readonly text: string; readonly words: ReadonlySet<string> } = { text: '', words: new Set() };
+
+/** What the variable says, while nobody can change it. */
+let settled: { readonly text: string | undefined } | undefined;
+
+/** Reads `TSAMBA_DEBUG` once for all that `body` asks: each look into the environment is a call of the system's. */
+export function withDebugWords<R>(body: () => R): R {
+  if (settled !== undefined) return body();
+  settled = { text: variable('TSAMBA_DEBUG') };
+  try {
+    return body();
+  } finally {
+    settled = undefined;
+  }
+}
 
 function readWords(text: string): ReadonlySet<string> {
   const words = text.split(/[\s,]+/).filter((w) => w !== '');

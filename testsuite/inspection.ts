@@ -96,6 +96,18 @@ export const inspection: readonly ConformanceTest[] = chapter('typeof, in and in
     await launch(kernel, { threads: 3 }, y, cuda.toDevice(BigInt64Array.of(1n, 2n, 3n)), true, 4);
     sameElements(await read(y), Int32Array.of(13132, 13132, 13132));
   },
+  'typeof of variables that give each other what they have': integers((k, x) => {
+    let [a, b] = [x[k] & 7, k & 7];
+    let m: number | undefined;
+    for (let r = 0; r < 3; r++) {
+      [a, b] = [b, a];
+      // biome-ignore lint/correctness/noSelfAssign: as it is first given.
+      m = m;
+      if (typeof a === 'number' && a > 2) m = b;
+      b = typeof m === 'number' ? m : a;
+    }
+    return a * 100 + b * 10 + (m === undefined || Number.isNaN(m) ? 9 : m);
+  }),
   'in: fields of objects and of settings': integers((k) => {
     const o = { x: k, y: 2 };
     const bias = 'bias' in settings ? 100 : 0;

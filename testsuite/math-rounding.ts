@@ -249,6 +249,35 @@ export const rounding: readonly ConformanceTest[] = chapter('rounding, selection
       'brev',
     );
   },
+  'bits that are counted by hand': async () => {
+    const logical = (v: number): number => {
+      const pairs = v - ((v >>> 1) & 0x55555555);
+      const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+      return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    };
+    const inPlace = (v: number): number => {
+      v -= (v >> 1) & 0x55555555;
+      v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+      v = (v + (v >> 4)) & 0x0f0f0f0f;
+      return Math.imul(v, 0x01010101) >> 24;
+    };
+    const nearly = (v: number): number => {
+      v -= (v >> 1) & 0x55555555;
+      v = (v & 0x33333333) + ((v >> 2) & 0x33333333);
+      return Math.imul((v + (v >> 4)) & 0x0f0f0f0f, 0x01010101) >>> 16;
+    };
+    const x = mixedIntegers().subarray(0, 50);
+    const kernel = cuda.jit((a: Vec<i32>, v: In<Vec<i32>>, u: In<Vec<u32>>) => {
+      const k = cuda.grid(1);
+      if (k >= v.length) return;
+      for (let j = 0; j < 2; j++) a[k] += logical(u[k] ^ j) - 100 * inPlace(v[k]) + 10000 * nearly(v[k]);
+    });
+    const a = cuda.toDevice(new Int32Array(x.length));
+    const u = Uint32Array.from(x);
+    await launch(kernel, { threads: x.length, block: 16 }, a, cuda.toDevice(x), cuda.toDevice(u));
+    const expected = Array.from(x, (v) => logical(v) + logical(v ^ 1) - 200 * inPlace(v) + 20000 * nearly(v));
+    sameElements(await read(a), expected);
+  },
   'popc, clz, ffs and brev of 64 bits': async () => {
     const kernel = cuda.jit(
       (a: Vec<i64>, b: Vec<i64>, c: Vec<i64>, d: Vec<i64>, v: In<Vec<i64>>, u: Vec<u64>, w: In<Vec<u64>>) => {

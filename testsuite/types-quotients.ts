@@ -105,6 +105,45 @@ export const quotientTests: readonly ConformanceTest[] = chapter('quotients of i
     const fractions = x.map((v) => (v - (v % 0.3)) / 0.3 + (v * (v + 1)) / 2 + (8 * v) / 4);
     sameElements((await read(z)) as Float64Array, fractions, 'thread');
   },
+  'quotients are indices where the program has asked for a remainder': async () => {
+    const sums = (k: number, table: ArrayLike<number>): number => {
+      let sum = 0;
+      for (let r = 0; r < 6; r++) {
+        const s = k - r;
+        if (s < 0 || s % 2 !== 0) continue;
+        const at = s / 2;
+        sum += table[at]!;
+      }
+      for (let r = 0; r < 9; r++) if (r % 3 === 0) sum += 10 * table[r / 3]!;
+      if ((k & 3) === 0) sum += 100 * table[k / 4]!;
+      else if (!(k % 3)) sum += 100 * table[k / 3]!;
+      sum += k % 5 === 0 && table[k / 5]! > 20 ? 1000 : k % 6 ? 0 : 2000 * table[(k + 12) / 6]!;
+      let n = k;
+      if (n % 8 === 0) {
+        sum += 5000 * table[n / 4]!;
+        n = n / 2;
+        if (n % 12 !== 0) sum += 7000;
+        else sum += 9000 * table[n / 12 + n / 4]!;
+      }
+      const even = k % 2 === 0;
+      return even ? sum + table[k / 2]! : sum;
+    };
+    const kernel = cuda.jit(
+      (y: Vec<i32>, table: In<Vec<i32>>) => {
+        const k = cuda.grid(1);
+        if (k < y.length) y[k] = sums(k, table);
+      },
+      { captures: { sums, cuda } },
+    );
+    const table = Int32Array.from({ length: 50 }, (_, k) => 7 * k + 1);
+    const y = cuda.deviceArray(50, 'i32');
+    await launch(kernel, { threads: 50, block: 16 }, y, cuda.toDevice(table) as never);
+    sameElements(
+      await read(y),
+      Int32Array.from({ length: 50 }, (_, k) => sums(k, table)),
+      'thread',
+    );
+  },
   'a variable that holds a quotient on some paths': async () => {
     const kernel = cuda.jit((y: Vec<i32>, a: In<Vec<i32>>) => {
       const k = cuda.grid(1);

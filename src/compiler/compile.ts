@@ -4,19 +4,22 @@
  * Elaborate, split live ranges, infer, lower, then the rules that hold on every device (barriers reached uniformly). What a
  * device does with the kernel is its driver's and its renderer's business.
  */
+import { KernelError } from '../errors.ts';
 import { trace, traceTime } from '../trace.ts';
 import type { ArgType, CompiledKernel, CompileOptions, TypeNote } from './contract.ts';
 import { rootsOf } from './frontend/array-choices.ts';
 import { refuseBarrier } from './frontend/barrier-errors.ts';
 import type { CapturedFunction } from './frontend/captured.ts';
+import { settleRemainders } from './frontend/known-remainders.ts';
 import { lower } from './frontend/lower.ts';
-import { evaluatePartially } from './frontend/partial-evaluation.ts';
+import { evaluatePartially, type Settle } from './frontend/partial-evaluation.ts';
 import { describe } from './frontend/positions.ts';
 import { RESULT } from './frontend/result-call.ts';
 import type { Kernel, Param, ValueType } from './ir/ops.ts';
 import { checkBarriers } from './ir/passes/barriers.ts';
 import { returnAtEnds } from './ir/passes/tails.ts';
 import { printKernel } from './ir/print.ts';
+import type { Pos } from './source.ts';
 import { infer } from './types/infer.ts';
 import { isBlend, isHalf, machine, nameOf, type Type, typeOfElem } from './types/lattice.ts';
 import { openRanges } from './types/open-elements.ts';
@@ -36,8 +39,8 @@ function staged<R>({ name }: CompileOptions, what: string, run: () => R): R {
 }
 
 /** The way up to the types of all that a kernel computes. */
-function inferTypes(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions) {
-  const { context, body, apart } = staged(options, 'elaborating', () => evaluatePartially(fn, args, options));
+function inferTypes(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions, settle?: Settle) {
+  const { context, body, apart } = staged(options, 'elaborating', () => evaluatePartially(fn, args, options, settle));
   const ranges = [...assignRanges(body, resultType), ...openRanges(context.roots, body)];
   staged(options, 'inferring types', () => infer(body, ranges, context.args, { defaultFloat: options.defaultFloat }));
   return { context, body, apart, ranges };
@@ -51,7 +54,26 @@ export function resultTypes(fn: CapturedFunction, args: readonly ArgType[], opti
 
 /** Compiles one specialisation. Throws KernelError with a position in the user's source. Synchronous. */
 export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], options: CompileOptions): CompiledKernel {
-  const { context, body, apart, ranges } = inferTypes(fn, args, options);
+  try {
+    return compileAs(fn, args, options);
+  } catch (error) {
+    // An integer is missing: it may be a quotient whose remainder the program has asked for. Where none is needed, it stays a fraction.
+    if (!(error instanceof KernelError) || error.code !== 'K215') throw error;
+    try {
+      return compileAs(fn, args, options, settleRemainders);
+    } catch (other) {
+      throw other instanceof KernelError ? error : other;
+    }
+  }
+}
+
+function compileAs(
+  fn: CapturedFunction,
+  args: readonly ArgType[],
+  options: CompileOptions,
+  settle?: Settle,
+): CompiledKernel {
+  const { context, body, apart, ranges } = inferTypes(fn, args, options, settle);
   const lowered = staged(options, 'lowering', () => lower(body, ranges, options));
   let kernel: Kernel = {
     name: options.name,
@@ -74,19 +96,23 @@ export function compileKernel(fn: CapturedFunction, args: readonly ArgType[], op
     problems = checkBarriers(kernel).map((p) => conditions.find(({ pos }) => pos === p.pos) ?? p);
   }
   for (const problem of problems) refuseBarrier(problem);
-  trace('types', () => `${kernel.name}\n${showTypes(typeNotes(context.args, ranges, options))}`);
+  const types = typesWithLines(typesOf(context.args, ranges, options));
+  trace('types', () => `${kernel.name}\n${showTypes(types())}`);
   trace('ir', () => printKernel(kernel));
   return {
     kernel,
     captured: context.captured,
-    // Asked for by `inspect` alone, and finding the lines of the author's file takes time.
-    get types() {
-      return typeNotes(context.args, ranges, options);
-    },
+    types,
     apart: apartParameters(apart, kernel.params),
     defaulted: context.args.filter((a) => a.defaulted).map((a) => a.name),
-    written: context.roots.flatMap((r) => (r.written && r.from !== undefined && 'path' in r.from ? [r.from.path] : [])),
+    written: writtenPaths(context.roots),
   };
+}
+
+function writtenPaths(roots: readonly Root[]): (readonly number[])[] {
+  const paths: (readonly number[])[] = [];
+  for (const { written, from } of roots) if (written && from !== undefined && 'path' in from) paths.push(from.path);
+  return paths;
 }
 
 /** The parameters that the addresses of arrays come by; those that have none are not used. */
@@ -108,23 +134,23 @@ function apartParameters(
   return [...found.values()];
 }
 
-function typeNotes(args: readonly ScalarArg[], ranges: readonly Range[], options: CompileOptions): TypeNote[] {
-  const named = ranges.filter((r) => !r.local.name.startsWith('%') && r.type !== undefined);
-  return [
-    ...args.map((a) => ({
-      name: a.name,
-      type:
-        a.type !== undefined && isHalf(a.type)
-          ? a.type
-          : machine(a.type ?? 'A', options.indexBits, options.defaultFloat),
-      line: describe(a.pos).line,
-    })),
-    ...named.map((r) => ({
-      name: r.local.name,
-      type: nameInTable(r.type ?? 'int', options.indexBits),
-      line: describe(r.local.pos).line,
-    })),
-  ];
+type Typed = Omit<TypeNote, 'line'> & { readonly pos: Pos };
+
+function typesOf(args: readonly ScalarArg[], ranges: readonly Range[], options: CompileOptions): Typed[] {
+  const found = args.map(({ name, type, pos }): Typed => {
+    const known = type !== undefined && isHalf(type);
+    return { name, type: known ? type : machine(type ?? 'A', options.indexBits, options.defaultFloat), pos };
+  });
+  for (const { local, type } of ranges) {
+    if (type === undefined || local.name.startsWith('%')) continue;
+    found.push({ name: local.name, type: nameInTable(type, options.indexBits), pos: local.pos });
+  }
+  return found;
+}
+
+/** Asked by `inspect` alone, and finding the lines of the author's file takes time. Keeps nothing else of the compiler's alive. */
+function typesWithLines(types: readonly Typed[]): () => readonly TypeNote[] {
+  return () => types.map(({ name, type, pos }) => ({ name, type, line: describe(pos).line }));
 }
 
 function nameInTable(t: Type, indexBits: 32 | 64): string {

@@ -99,7 +99,8 @@ export interface CompiledKernel {
   readonly kernel: Kernel;
   /** Device arrays captured by the kernel, in the order that `capturedBase` origins number them. */
   readonly captured: readonly CapturedArray[];
-  readonly types: readonly TypeNote[];
+  /** What has become of arguments and variables. */
+  types(): readonly TypeNote[];
   /** Names of number arguments that nothing decided and that fell to the default float. */
   readonly defaulted: readonly string[];
   /** Positions in the argument list (path) of arrays that the kernel stores to or updates atomically. */

@@ -17,7 +17,7 @@ const longs = new BigInt64Array(4);
 
 function types(fn: (...args: never[]) => unknown, ...args: Parameters<typeof compileFor>[1]): Record<string, string> {
   const c = compileFor(fn, args);
-  return Object.fromEntries(c.types.map((t) => [t.name, t.type.replace(/ \(index\)/, '')]));
+  return Object.fromEntries(c.types().map((t) => [t.name, t.type.replace(/ \(index\)/, '')]));
 }
 
 describe('variables', () => {
@@ -153,6 +153,43 @@ describe('variables', () => {
       y[0] = a[0] * f32(n);
     };
     expect(types(fractions, f32s, u8s, 2)).toMatchObject({ n: 'f64' });
+  });
+
+  it('a number argument is an integer where its quotient with an index is rounded', () => {
+    const typeOfN = (fn: (y: V, n: number) => void): string | undefined => types(fn, f32s, 3)['n'];
+    const whole = [
+      (y: V, n: number): void => {
+        y[0] = Math.floor(cuda.grid(1) / n) * 0.5;
+      },
+      (y: V, n: number): void => {
+        y[0] = Math.ceil(n / (cuda.threadIdx.x + 1)) * 0.5;
+      },
+      (y: V, n: number): void => {
+        y[0] = ((y.length / n) | 0) * 0.5;
+      },
+      (y: V, n: number): void => {
+        let rows = 0;
+        for (let k = 0; k < 4; k++) rows += Math.floor(k / n);
+        y[0] = rows;
+      },
+      // Also where it is a factor besides: 3 is 3 as an f32.
+      (y: V, n: number): void => {
+        y[0] = Math.floor(cuda.grid(1) / n) + y[1] * n;
+      },
+    ];
+    expect(whole.map(typeOfN)).toEqual(whole.map(() => 'i32'));
+    const others = [
+      (y: V, n: number): void => {
+        y[0] = cuda.grid(1) / n;
+      },
+      (y: V, n: number): void => {
+        y[0] = Math.floor(y[1] / n);
+      },
+      (y: V, n: number): void => {
+        y[0] = Math.floor(cuda.grid(1) * n);
+      },
+    ];
+    expect(others.map(typeOfN)).toEqual(['f32', 'f32', 'f32']);
   });
 
   it('the type is the join over all assignments', () => {
@@ -417,7 +454,7 @@ describe('arguments', () => {
       [f32s, 1],
       { defaultFloat: 'f32' },
     );
-    expect(d.types.find((t) => t.name === 'a')?.type).toBe('f32');
+    expect(d.types().find((t) => t.name === 'a')?.type).toBe('f32');
   });
 
   it('through device functions', () => {
@@ -446,7 +483,7 @@ describe('64-bit indices', () => {
       [f32s, 1],
       { indexBits: 64 },
     );
-    const t = Object.fromEntries(c.types.map((x) => [x.name, x.type]));
+    const t = Object.fromEntries(c.types().map((x) => [x.name, x.type]));
     expect(t).toMatchObject({ i: 'i64 (index)', n: 'i64', lane: 'i32' });
     const y = new Float32Array(5);
     run(

@@ -48,14 +48,18 @@ describe('integers alone', () => {
       y[1] = cuda.clz(i32(x[0])) + cuda.popc(x[0] | 0);
     };
     const c = compileFor(body, [new Float32Array(2), new Int32Array(2), 3]);
-    expect(c.types.find((t) => t.name === 'delta')?.type).toBe('i32');
+    expect(c.types().find((t) => t.name === 'delta')?.type).toBe('i32');
   });
 
   it('take halves of a warp', () => {
     const body = (y: V): void => {
       for (let step = cuda.warpSize / 2; step > 0; step >>= 1) y[0] += cuda.shflDownSync(-1, y[0], step);
     };
-    expect(compileFor(body, [new Float32Array(1)]).types.find((t) => t.name === 'step')?.type).toMatch(/^i32/);
+    expect(
+      compileFor(body, [new Float32Array(1)])
+        .types()
+        .find((t) => t.name === 'step')?.type,
+    ).toMatch(/^i32/);
   });
 
   it('and refuse fractions', () => {
@@ -89,7 +93,7 @@ describe('integers alone', () => {
       y[0] = sum;
     };
     const words = new Uint32Array(4);
-    const { types } = compileFor(body, [words, words, 1]);
+    const types = compileFor(body, [words, words, 1]).types();
     expect(types.find((t) => t.name === 'sum')?.type).toBe('u32');
     expect(types.find((t) => t.name === 'mask')?.type).toBe('i32');
   });

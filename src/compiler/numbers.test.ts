@@ -20,8 +20,8 @@ describe('types', () => {
       },
       [f(1), f(1)],
     );
-    expect(c.types.find((t) => t.name === 'acc')?.type).toBe('f32');
-    expect(c.types.find((t) => t.name === 'k')?.type).toBe('i32 (index)');
+    expect(c.types().find((t) => t.name === 'acc')?.type).toBe('f32');
+    expect(c.types().find((t) => t.name === 'k')?.type).toBe('i32 (index)');
   });
 
   it('a number argument is typed by its uses', () => {
@@ -32,7 +32,7 @@ describe('types', () => {
       },
       [f(1), 1, 1, 1, 1],
     );
-    const types = Object.fromEntries(c.types.map((t) => [t.name, t.type]));
+    const types = Object.fromEntries(c.types().map((t) => [t.name, t.type]));
     expect(types).toMatchObject({ n: 'i32', a: 'f32', b: 'f64', m: 'i32' });
     expect(c.defaulted).toEqual([]);
   });

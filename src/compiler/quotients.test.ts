@@ -184,7 +184,7 @@ describe('quotients of integers are rounded exactly', () => {
       },
       [new Float32Array(4), Int32Array.of(5)],
     );
-    expect(c.types.find((t) => t.name === 'at')?.type).toBe('i32');
+    expect(c.types().find((t) => t.name === 'at')?.type).toBe('i32');
   });
 
   it('as bigints where a variable holds one: whole already', () => {

@@ -10,7 +10,7 @@ import type { Context } from '../memory/context.ts';
 import { offlineCode } from '../memory/providers.ts';
 import { readKeys } from '../options.ts';
 import { show } from '../show.ts';
-import { hintsOf } from './options.ts';
+import { programOf } from './options.ts';
 import type { Specialisation } from './specialisation.ts';
 import type { KernelState } from './state.ts';
 
@@ -73,7 +73,7 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   const { source } = compiled.kernel.pos;
   if (target === 'ir') return withAuthorNames(printKernel(compiled.kernel), source);
   if (target === 'types') {
-    return showTypes(compiled.types.map((type) => ({ ...type, name: withAuthorNames(type.name, source) })));
+    return showTypes(compiled.types().map((type) => ({ ...type, name: withAuthorNames(type.name, source) })));
   }
   const text = arch === undefined ? executable.inspect(target) : undefined;
   if (text !== undefined) return target === 'passes' ? withAuthorNames(text, source) : text;
@@ -81,7 +81,7 @@ function inspectOne(state: KernelState, one: Specialisation, { target, arch }: W
   if (code !== undefined) {
     // A device with other defaults has compiled another kernel.
     const { kernel } = sameDefaults(code, context.driver) ? compiled : state.compiledFor(code, one);
-    return code.show({ ...hintsOf(state.options), kernel }, arch);
+    return code.show(programOf(state.options, kernel), arch);
   }
   throw new NotSupportedError(
     'E_INSPECT',

@@ -88,7 +88,8 @@ export function checkLaunch(
   }
   const keys = more.length === 0 ? KEYS : [...KEYS, ...more];
   const { grid, block, threads, sharedBytes, timeout } = readKeys('launch', options, keys);
-  const limits = { ...bounds, timeout: checkTimeout(timeout) };
+  const { launchBounds, cluster } = bounds;
+  const limits = { launchBounds, cluster, timeout: checkTimeout(timeout) };
   if (threads !== undefined) {
     if (grid !== undefined) {
       throw new TsambaTypeError(

@@ -292,6 +292,20 @@ describe('what a launch refuses', () => {
     expect(scale.stats.specialisations).toHaveLength(2);
   });
 
+  it('and divides by fractions what it divides by integers', () => {
+    const rows = jit((b: Vec<f32>, width: number) => {
+      for (let i = 0; i < b.length; i++) b[i] = Math.floor(i / width) / 2;
+    });
+    const b = toDevice(new Float32Array(6));
+    rows.launch({ threads: 1 }, b, 2);
+    expect([...b.copyToHost()]).toEqual([0, 0, 0.5, 0.5, 1, 1]);
+    rows.launch({ threads: 1 }, b, 2.5);
+    expect([...b.copyToHost()]).toEqual([0, 0, 0, 0.5, 0.5, 1]);
+    rows.launch({ threads: 1 }, b, 3);
+    expect([...b.copyToHost()]).toEqual([0, 0, 0, 0.5, 0.5, 0.5]);
+    expect(rows.stats.specialisations).toHaveLength(2);
+  });
+
   it('but takes an index beyond 32 bits, which is checked like any other', () => {
     const set = jit((a: Vec<f32>, k: number) => {
       a[k] = 1;

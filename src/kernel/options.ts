@@ -159,9 +159,9 @@ export function checkOptions(options: unknown): CheckedOptions {
 }
 
 /** What drivers are told for the code of a kernel. */
-export function hintsOf(options: CheckedOptions): Omit<Program, 'kernel'> {
+export function programOf(options: CheckedOptions, kernel: Program['kernel']): Program {
   const { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo } = options;
-  return { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo };
+  return { launchBounds, minBlocks, cluster, sharedCarveout, maxRegisters, lineInfo, kernel };
 }
 
 /** The structs that signatures name. */

@@ -21,7 +21,7 @@ import { typeKey } from './args.ts';
 import { type CaptureSnapshot, compareCaptures, snapshotCaptures } from './captures.ts';
 import { importerOf } from './imported-captures.ts';
 import { KernelName } from './naming.ts';
-import { boundsCheckByEnvironment, type CheckedOptions, hintsOf } from './options.ts';
+import { boundsCheckByEnvironment, type CheckedOptions, programOf } from './options.ts';
 import { refused } from './refused.ts';
 import { Specialisation } from './specialisation.ts';
 import { warnDefaulted } from './warnings.ts';
@@ -264,7 +264,7 @@ export class KernelState {
       this.#warned.add(name);
       warnDefaulted(this.name, withAuthorNames(name, this.read().source), options.defaultFloat);
     }
-    return { compiled, options: compileOptions, program: { ...hintsOf(options), kernel: compiled.kernel } };
+    return { compiled, options: compileOptions, program: programOf(options, compiled.kernel) };
   }
 
   #made(

@@ -1,21 +1,25 @@
 /**
- * Sorts in the ways of all devices, on the CPU device: single sweeps and tiles, which GPUs choose, and merges in tiles.
+ * Sorts in the ways of all devices, on the CPU device: single sweeps and tiles, which GPUs choose, and merges in tiles; tiles by a compiler of OpenCL too, where there is one.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DeviceNDArray } from '../array/device-array.ts';
 import { assemble, hasPtxas } from '../compiler/render/ptx/assemble.testing.ts';
+import { hasOpenCL } from '../driver/opencl/opencl.testing.ts';
 import { asDType, type DType, f32, i32, u32, u64 } from '../dtype/index.ts';
-import { cuda } from '../index.ts';
+import { cuda, roc } from '../index.ts';
 import { launchSteps } from '../kernel/steps.ts';
 import { isThorough } from '../required.testing.ts';
 import { lessOf, mergeSteps } from './merge-sort.ts';
 import { onesweepOf } from './onesweep.ts';
 import { jitOn, placeOf } from './place.ts';
 import { type RadixKeys, radixKeysOf } from './radix-keys.ts';
-import { radixSteps, shapeFor } from './radix-steps.ts';
+import { radixSteps, shapeFor, type Way, wayOn } from './radix-steps.ts';
 
 beforeAll(() => cuda.selectDevice('cpu'));
-afterAll(() => cuda.close());
+afterAll(async () => {
+  await roc.close();
+  await cuda.close();
+});
 
 type Host = Float32Array | Uint8Array | Int16Array | Float64Array | Int32Array;
 const HOSTS: readonly (readonly [string, (length: number, make: () => number) => Host])[] = [
@@ -46,15 +50,24 @@ function some(seed: number): () => number {
   };
 }
 
-describe.each(['sweeps', 'tiles', 'stretches'] as const)('%s', (way) => {
-  it.each(HOSTS)('sort %s with what goes along', (name, make) => {
+const WAYS: readonly (readonly [Way, 'cpu' | 'opencl'])[] = [
+  ['sweeps', 'cpu'],
+  ['tiles', 'cpu'],
+  ['stretches', 'cpu'],
+  ...(hasOpenCL() ? ([['tiles', 'opencl']] as const) : []),
+];
+
+describe.each(WAYS)('%s on %s', (way, kind) => {
+  it.each(HOSTS)('sort %s with what goes along', { timeout: 120_000 }, (name, make) => {
+    const device = kind === 'cpu' ? cuda : roc;
+    if (kind === 'opencl') roc.selectDevice(kind);
     for (const [length, descending] of LENGTHS) {
       for (const along of ['nothing', 'places', 'in place'] as const) {
         const host = make(length, some(length));
-        const keys = cuda.toDevice(host) as unknown as DeviceNDArray;
+        const keys = device.toDevice(host) as unknown as DeviceNDArray;
         const inPlace = along === 'in place';
-        const toKeys = inPlace ? keys : (cuda.deviceArray(length, asDType(name)) as DeviceNDArray);
-        const values = cuda.toDevice(Int32Array.from(host.keys())) as unknown as DeviceNDArray;
+        const toKeys = inPlace ? keys : (device.deviceArray(length, asDType(name)) as DeviceNDArray);
+        const values = device.toDevice(Int32Array.from(host.keys())) as unknown as DeviceNDArray;
         const place = placeOf('sort', [keys], undefined);
         const keysOf = radixKeysOf(asDType(name) as DType, descending) as RadixKeys;
         const pairs = along === 'nothing' ? {} : { values: inPlace ? values : ('places' as const), toValues: values };
@@ -66,6 +79,19 @@ describe.each(['sweeps', 'tiles', 'stretches'] as const)('%s', (way) => {
         if (along !== 'nothing') expect(Array.from(values.copyToHost() as unknown as Host)).toEqual(at);
       }
     }
+  });
+});
+
+describe('the way of a device', () => {
+  it.each([
+    ['nvidia', 'gpu', 'sweeps'],
+    ['hip', 'gpu', 'sweeps'],
+    ['opencl', 'gpu', 'tiles'],
+    ['webgpu', 'gpu', 'tiles'],
+    ['opencl', 'cpu', 'stretches'],
+    ['webgpu', 'cpu', 'stretches'],
+  ])('%s on a %s: %s', (kind, type, way) => {
+    expect(wayOn({ info: { kind, hardware: { type } } } as never)).toBe(way);
   });
 });
 

@@ -1,8 +1,8 @@
 /**
  * The launches of a radix sort: which kernels, with what grids and what memory beside the arrays, on which device.
  *
- * GPUs of NVIDIA and AMD sort in single sweeps (`onesweep.ts`), devices of OpenCL and WebGPU in three launches a pass (`tile-counts.ts`), processors by stretches
- * (`chunked-radix.ts`).
+ * GPUs of NVIDIA and AMD sort in single sweeps (`onesweep.ts`), other GPUs of OpenCL and WebGPU in three launches a pass (`tile-counts.ts`), processors by stretches
+ * (`chunked-radix.ts`), whatever reaches them.
  */
 
 import { DeviceNDArray } from '../array/device-array.ts';
@@ -69,10 +69,11 @@ export function radixSteps(place: Workplace, sorting: Sorting, way: Way = wayOn(
   return new { sweeps: Sweeps, tiles: Tiles, stretches: Stretches }[way](place, sorting).steps();
 }
 
-function wayOn(context: Context): Way {
-  if (onHost(context)) return 'stretches';
+export function wayOn(context: Context): Way {
+  const { kind, hardware } = context.info;
+  // What lanes exchange is expensive there, and the kernels of tiles take seconds to compile on adapters that are processors.
+  if (onHost(context) || hardware?.type === 'cpu') return 'stretches';
   // Elsewhere nothing says that a block which waits for another one lets it run.
-  const { kind } = context.info;
   return kind === 'nvidia' || kind === 'hip' ? 'sweeps' : 'tiles';
 }
 
@@ -206,7 +207,7 @@ class Stretches extends Radix {
   }
 }
 
-/** For devices of OpenCL and WebGPU: the first that a block has memory for. Ballots need less of it than words to be marked, and take longer. */
+/** For GPUs of OpenCL and WebGPU: the first that a block has memory for. Ballots need less of it than words to be marked, and take longer. */
 const TILES: readonly Shape[] = (
   [
     [8, 'or'],

@@ -78,6 +78,7 @@ class ChequerGenerator {
       () => both(compare('lt', x, this.#number(width - r.below(5))), parity),
       () => both(both(compare('gt', x, word(0)), compare('gt', y, word(0))), parity),
       () => both(parity, compare('lt', y, this.#number(1 + r.below(this.#block[1])))),
+      () => both(parity, compare('ne', special('blockIdx.x'), this.#number(r.below(3)))),
     ])();
   }
 
@@ -123,7 +124,13 @@ class ChequerGenerator {
         () => at(u, 0, 1),
         () => at(f, 0, 0),
         () => at(f, r.below(3) - 1, r.below(3) - 1),
-        () => ({ t: this.#t, k: 'cast', to: this.#t, a: r.pick([px, py, special('threadIdx.x')]) }) satisfies Expr,
+        () =>
+          ({
+            t: this.#t,
+            k: 'cast',
+            to: this.#t,
+            a: r.pick([px, py, px, special('threadIdx.x'), special('blockIdx.x'), special('laneId')]),
+          }) satisfies Expr,
       ])();
     const value = (depth: number): Expr =>
       depth === 0 || r.chance(0.2)

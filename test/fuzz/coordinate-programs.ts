@@ -1,6 +1,6 @@
 /**
  * Random coordinates made of a running number, and counts of how far threads have come: rows, columns and planes of the number of a thread by divisors that the
- * launch gives, which may be anything; loops that threads leave one by one, each with its count.
+ * launch gives, which may be anything, and by constants; loops that threads leave one by one, each with its count.
  */
 import type { ArrayDecl, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
@@ -46,8 +46,10 @@ class CoordinateGenerator {
   /** Quotients and remainders of a number, and of these again. */
   #coordinates(of: Expr): { readonly body: readonly Stmt[]; readonly known: readonly Expr[] } {
     const r = this.#r;
-    const widths = Array.from({ length: 1 + r.below(2) }, () =>
-      this.#scalar([0, 1, 3, 7, 8, 9, 16, 17, 56, 64, 100, 1000, 2 ** 31 - 1, -1, -56, -(2 ** 31)]),
+    const widths = Array.from({ length: 1 + r.below(2) }, (_, k) =>
+      k > 0 && r.chance(0.5)
+        ? word(r.pick([3, 7, 10, 60, 365, 641, 36524, 2 ** 30 + 1, 2 ** 31 - 1, -1, -7]))
+        : this.#scalar([0, 1, 3, 7, 8, 9, 16, 17, 56, 64, 100, 1000, 2 ** 31 - 1, -1, -56, -(2 ** 31)]),
     );
     const body: Stmt[] = [];
     const known: Expr[] = [];

@@ -1,7 +1,7 @@
 /**
  * Random counters in global memory that all threads change atomically, and ask nothing of: the CPU device changes copies of them where several
- * threads run a launch. Histograms of what threads read, once or in grid-stride loops; least and most, bits; and now and then what no copy may have:
- * another operation, a load, an array that is not contiguous, an index behind the end.
+ * threads run a launch. Histograms of what threads read, once or in grid-stride loops, and counters of each thread; least and most, bits; and now
+ * and then what no copy may have: another operation, a load, an array that is not contiguous, an index behind the end.
  */
 import type { ArrayDecl, AtomicOp, Elem, Expr, Program, Stmt } from './program.ts';
 import { Random } from './random.ts';
@@ -21,6 +21,8 @@ class CountGenerator {
   readonly #arrays: ArrayDecl[] = [];
   readonly #counters: { readonly array: ArrayDecl; readonly op: AtomicOp }[] = [];
   #names = 0;
+  /** What all threads in all rounds number. */
+  #places = 0;
 
   constructor(seed: number) {
     const r = new Random(seed);
@@ -59,6 +61,7 @@ class CountGenerator {
     const { array, op } = r.pick(this.#counters);
     const t = array.elem as Word;
     const size = array.shape[0] ?? 1;
+    const hasAll = size >= this.#places;
     const read = (): Expr => {
       const x = r.pick(inputs);
       return { t: x.elem === 'u32' ? 'u32' : 'i32', k: 'load', array: x, at: raw(i) };
@@ -67,7 +70,9 @@ class CountGenerator {
     // Behind the end now and then, where that is checked.
     const within = this.#seed % 4 !== 0 && r.chance(0.02) ? 2 * size : size;
     const place = r.chance(0.2)
-      ? word(r.below(size))
+      ? hasAll
+        ? i
+        : word(r.below(size))
       : join('and', r.chance(0.8) ? cast(read(), 'i32') : i, word(within - 1));
     const one: Expr = { t, k: 'lit', v: 1 };
     const value = r.pick([one, one, cast(read(), t)]);
@@ -81,11 +86,16 @@ class CountGenerator {
   program(): Program {
     const r = this.#r;
     const rounds = r.pick([1, 1, 2, 3]);
+    this.#places = rounds * this.#threads;
     const inputs = Array.from({ length: 1 + r.below(2) }, () =>
       this.#declare('in', r.pick(['u8', 'i32', 'u32']), rounds * this.#threads),
     );
     for (let k = 1 + r.below(3); k > 0; k--) {
-      const array = this.#declare('atomic', r.pick(['i32', 'i32', 'u32']), r.pick([1, 2, 8, 16, 64, 256]));
+      const array = this.#declare(
+        'atomic',
+        r.pick(['i32', 'i32', 'u32']),
+        r.pick([1, 2, 8, 16, 64, 256, Math.min(this.#places, 1024)]),
+      );
       this.#counters.push({ array, op: r.pick(OPS) });
     }
     const inBlock = join('add', join('mul', special('threadIdx.y'), special('blockDim.x')), special('threadIdx.x'));

@@ -355,6 +355,8 @@ export abstract class Values {
         return () => by;
       case 'gridDim.x':
         return () => this.p.grid;
+      case 'laneId':
+        return (s) => s.t % 32;
       case 't':
         return (s) => s.t;
       default:

@@ -253,7 +253,7 @@ export class Expressions {
 
   private special(env: Env): Expr {
     const uniform = ['blockIdx.x', 'blockDim.x', 'blockDim.y', 'gridDim.x'] as const;
-    const all = [...uniform, 'threadIdx.x', 'threadIdx.x', 'threadIdx.y', 'k', 'k', 't'] as const;
+    const all = [...uniform, 'threadIdx.x', 'threadIdx.x', 'threadIdx.y', 'k', 'k', 't', 'laneId'] as const;
     return { t: 'i32', k: 'thread', what: this.r.pick<(typeof all)[number]>(env.uniform ? uniform : all) };
   }
 

@@ -55,7 +55,7 @@ class LadderGenerator {
       t === 'i32' ? [-(2 ** 31), 2 ** 31 - 1] : t === 'u32' ? [0, 2 ** 32 - 1] : [-Infinity, Infinity];
     const all = t === 'u32' ? 2 ** 32 - 1 : -1;
     const v = fn === 'mul' ? 1 : fn === 'and' ? all : fn === 'max' ? least : fn === 'min' ? most : 0;
-    return { t, k: 'lit', v: this.#r.chance(0.04) && t !== 'f32' ? 3 : v };
+    return { t, k: 'lit', v: this.#r.chance(0.04) && Number.isFinite(v) ? 3 : v };
   }
 
   /** The rounds of one ladder over an array whose elements all threads have stored, and what keeps a thread's own. */
@@ -114,7 +114,7 @@ class LadderGenerator {
     const r = this.#r;
     const t = r.pick<Value>(['i32', 'i32', 'u32', 'f32']);
     const fn = r.pick<BinOp>(
-      t === 'f32' ? ['max', 'min', 'max', 'add'] : ['add', 'add', 'max', 'min', 'and', 'or', 'xor', 'mul'],
+      t === 'f32' ? ['max', 'min', 'add', 'add', 'mul'] : ['add', 'add', 'max', 'min', 'and', 'or', 'xor', 'mul'],
     );
     const n = 2 * 2 ** Math.floor(Math.log2(this.#width));
     const all = 2 * this.#width;

@@ -14,7 +14,7 @@ const DEVICES: readonly DeviceName[] = ['cpu', 'threads', 'scalar', 'simulator']
 const COUNT = [0xfd, 0xa1, 0x01];
 
 it('do the same as in the evaluator, in one pass and in registers', { timeout: 240_000 }, () => {
-  let [whole, ofTrees, counted] = [0, 0, 0];
+  let [whole, ofTrees, byFours, counted] = [0, 0, 0, 0];
   const devices = new Map(
     DEVICES.map((name) => [
       name as string,
@@ -29,11 +29,12 @@ it('do the same as in the evaluator, in one pass and in registers', { timeout: 2
   let ladders = 0;
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const p = generateLadders(seed);
-    let [recognised, trees] = [false, false];
+    let [recognised, trees, fours] = [false, false, false];
     const failure = observingPasses(
       ({ name, before, after }) => {
         recognised ||= (name === 'recognise ladders' || name === 'recognise scans') && before !== after;
         trees ||= name === 'recognise scans' && before !== after;
+        fours ||= name === 'recognise scans' && after.arrays.some((a) => a.name === '%sums');
       },
       () => check(p, devices),
     );
@@ -41,12 +42,14 @@ it('do the same as in the evaluator, in one pass and in registers', { timeout: 2
     expect(failure, what).toBeUndefined();
     if (recognised) whole++;
     if (trees && printProgram(p).includes('>>=')) ofTrees++;
+    if (fours) byFours++;
     if (printProgram(p).includes('<<=')) ladders++;
   }
   for (const device of devices.values()) device.close();
   expect(ladders).toBeGreaterThan(PROGRAMS / 2);
   expect(whole).toBeGreaterThan(ladders / 2);
   expect(ofTrees).toBeGreaterThan(PROGRAMS / 8);
+  expect(byFours).toBeGreaterThan(PROGRAMS / 40);
   expect(counted).toBeGreaterThan(PROGRAMS / 8);
-  if (process.env['FUZZ_LADDERS'] !== undefined) console.log({ PROGRAMS, ladders, whole, ofTrees, counted });
+  if (process.env['FUZZ_LADDERS'] !== undefined) console.log({ PROGRAMS, ladders, whole, ofTrees, byFours, counted });
 });

@@ -304,6 +304,9 @@ class NarrowGenerator {
       return made;
     };
     const places = Array.from({ length: n }, () => more.pick([0, most - 1, more.below(most), more.below(most)]));
+    // Every fourth program is compiled without checks.
+    if (size < 256 && this.#seed % 4 !== 0 && more.chance(0.3))
+      places[more.below(this.#threads)] = size + more.below(9);
     const by = array('in', ids, places);
     const table = array(
       'in',

@@ -121,6 +121,7 @@ export type Special =
   | 'blockDim.x'
   | 'blockDim.y'
   | 'gridDim.x'
+  | 'laneId'
   /** The number of the thread in the launch, and in its block. */
   | 'k'
   | 't';

@@ -24,6 +24,8 @@ class SumGenerator {
   readonly #grid: number;
   readonly #columns: number;
   readonly #arrays: ArrayDecl[] = [];
+  readonly #matrices: ArrayDecl[] = [];
+  readonly #vectors: ArrayDecl[] = [];
   readonly #scalars: Program['scalars'][number][] = [];
   readonly #common: Expr[] = [];
   #names = 0;
@@ -56,20 +58,31 @@ class SumGenerator {
     const r = this.#r;
     const elem: Elem = r.pick(ELEMS);
     const shape = isMatrix ? [this.#rows, this.#columns] : [this.#columns];
-    const data = Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () =>
+    const size = shape.reduce((a, b) => a * b, 1);
+    const isFlat = isMatrix && r.chance(0.3);
+    const data = Array.from({ length: size }, () =>
       elem === 'bool' ? r.chance(0.5) : wrap(elem, BigInt(r.chance(0.4) ? r.pick(ENDS) : r.bits() | 0)),
     );
-    this.#arrays.push({ name: this.#name('a'), elem, shape, space: 'in', layout: 'C', data });
+    const array: ArrayDecl = {
+      name: this.#name('a'),
+      elem,
+      shape: isFlat ? [size] : shape,
+      space: 'in',
+      layout: 'C',
+      data,
+    };
+    this.#arrays.push(array);
+    (isMatrix ? this.#matrices : this.#vectors).push(array);
   }
 
   /** An element of this round: of the thread's own row, or of a vector that all threads go through. */
   #element(row: Expr, column: Expr): Expr {
     const r = this.#r;
     const isMatrix = r.chance(0.75);
-    const any = this.#arrays.filter((a) => a.space === 'in');
-    const array = r.pick(any.filter((a) => (a.shape.length === 2) === isMatrix)) ?? r.pick(any);
+    const array = r.pick(isMatrix || this.#vectors.length === 0 ? this.#matrices : this.#vectors);
     const at = r.chance(0.1) ? word(r.below(4)) : column;
-    const index = array.shape.length === 2 ? [row, at] : [at];
+    const flat = (): Expr => bin('add', bin('mul', row, word(this.#columns)), at);
+    const index = array.shape.length === 2 ? [row, at] : [this.#matrices.includes(array) ? flat() : at];
     const load: Expr = { t: array.elem === 'bool' ? 'bool' : 'i32', k: 'load', array, at: { form: 'raw', index } };
     return array.elem === 'bool' ? { t: 'i32', k: 'cast', to: 'i32', a: load } : load;
   }
@@ -146,8 +159,11 @@ class SumGenerator {
       const top = bin('and', thread, word(rows & ~15));
       const row = bin('add', top, bin('add', named(j), word(past)));
       const column = bin('add', named(i), word(from));
-      const inner: Stmt = { k: 'for', name: i, from: 0, to: width, step: 1, body: this.#round(sums, row, column) };
-      return { k: 'for', name: j, from: 0, to: this.#bound(height), step: 1, body: [inner] };
+      const start: Stmt = { k: 'let', name: this.#name('r'), value: row };
+      const isNamed = r.chance(0.4);
+      const body = this.#round(sums, isNamed ? named(start.name) : row, column);
+      const inner: Stmt = { k: 'for', name: i, from: 0, to: width, step: 1, body };
+      return { k: 'for', name: j, from: 0, to: this.#bound(height), step: 1, body: isNamed ? [start, inner] : [inner] };
     }
     const from = r.chance(0.3) ? r.below(5) : 0;
     const offset = r.chance(0.3) ? r.below(3) : 0;

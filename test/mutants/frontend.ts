@@ -4,8 +4,45 @@
 import type { Row } from './row.ts';
 
 const STORED = ['src/kernel/stored-numbers.test.ts'];
+const INFERENCE = ['src/compiler/inference.test.ts'];
+const REMAINDERS = ['src/compiler/known-remainders.test.ts'];
 
 export const FRONT: readonly Row[] = [
+  [
+    'frontend/known-remainders',
+    'now = without(now, changed);',
+    '',
+    'remainders are known of what has changed',
+    REMAINDERS,
+  ],
+  [
+    'frontend/known-remainders',
+    'body: inList(s.body, now), update',
+    'body: inList(s.body, before), update',
+    'remainders are known of what rounds change',
+    REMAINDERS,
+  ],
+  [
+    'types/integers',
+    'else demandQuotient(x.a);',
+    '',
+    'numbers are floats where a quotient is cut by bit operations',
+    INFERENCE,
+  ],
+  [
+    'types/integers',
+    "else if (marked(e.b) !== undefined) demand(e.a, 'int');",
+    '',
+    'numbers are floats where an index divides them',
+    INFERENCE,
+  ],
+  [
+    'types/integers',
+    "if (e.k !== 'arith' || e.fn !== 'div') return;",
+    "if (e.k !== 'arith') return;",
+    'numbers are integers where any product is rounded',
+    INFERENCE,
+  ],
   [
     'frontend/arithmetic',
     "return a * b;\n    case 'div':\n      return a / b;",
@@ -172,8 +209,8 @@ export const FRONT: readonly Row[] = [
   ],
   [
     'frontend/arrays',
-    "for (const k of order === 'C' ? indices.reverse() : indices) {",
-    "for (const k of order === 'F' ? indices.reverse() : indices) {",
+    "for (const extent of order === 'C' ? [...extents].reverse() : extents) {",
+    "for (const extent of order === 'F' ? [...extents].reverse() : extents) {",
     'C and F order are exchanged',
   ],
   [
@@ -245,4 +282,11 @@ export const FRONT: readonly Row[] = [
     'literals of the other sign count as u32',
     ['src/compiler/errors.test.ts'],
   ],
+  [
+    'frontend/symbols',
+    'return `extent ${origin.path} ${origin.axis}`;',
+    'return `extent ${origin.path}`;',
+    'all axes have the extent of the first that is asked for',
+  ],
+  ['frontend/values', 'same &&= other === e;', '', 'views keep what is to be replaced in them'],
 ];

@@ -33,6 +33,7 @@ export const INTERIOR: readonly Row[] = [
     'rangeSum(first, first)',
     'loops of unknown length have one round',
   ],
+  ['interior', 'if (reads && most', 'if (!reads && most', 'a block asks tables for all rows that a byte can name'],
   ['interior', 'this.tests.add([room])', 'this.tests.add([])', 'counters in steps never wrap'],
   [
     'interior',

@@ -117,20 +117,21 @@ const PLACES: readonly Row[] = [
     'false ? x : x',
     'a place is what it is told in terms of others',
   ],
-  ['inline-places', 'Math.abs(step) > 1', 'step > 9', 'places stay variables'],
   [
-    'interleave',
-    'a === b || (a.space === b.space',
-    '(a.space === b.space',
-    'what is loaded from an array is not what was stored there',
+    'inline-places',
+    'if (readsOf(id, body) === readsOf(id, loop.body.slice(k + 1))) places',
+    'places',
+    'a place of a round is told to the next one, and behind the loop',
   ],
-  ['interleave', "(a.space === 'global' || ", '(false || ', 'arguments are never the same memory'],
+  ['inline-places', 'Math.abs(step) > 1', 'step > 9', 'places stay variables'],
+  ['interleave', 'if (a === stored) return true;\n', '', 'what is loaded from an array is not what was stored there'],
+  ['interleave', '!g.apart.has(a.param ?? -1)', 'false', 'arguments are never the same memory'],
 ];
 
 /** Of regions that one item runs. */
 const SINGLES: readonly Row[] = [
   ['single-items', ' || saves.length > 0', '', 'what other items keep is lost'],
-  ['single-items', "shapes.includes('C') && ", '', 'all conditions are for one item'],
+  ['work-items', 'n.single && ', '', 'all conditions are for one item'],
   ['single-items', '      setItem(g);\n', '', 'the first item is accused for another'],
 ];
 
@@ -151,6 +152,8 @@ const CHOSEN: readonly Row[] = [
   ],
   ['chosen-items', 'entry.has(v.id) || leaving.has(v.id) || ', '', 'what a round leaves is not wanted'],
   ['chosen-items', "|| (x.op === 'var' && assigned.has(x.var.id))", '', 'checks may be made ahead of what they check'],
+  ['chosen-items', "(x.op === 'load' && x.mem.array.space === 'local') || ", '', 'local memory is that of all items'],
+  ['chosen-items', " || (x.op === 'special' && x.name === 'laneId')", '', 'all items are in the first lane'],
   [
     'chosen-items',
     '...Array.from(places, ([v, array]) => ir.assign(v, ir.load(first(array)), pos)),',
@@ -159,15 +162,37 @@ const CHOSEN: readonly Row[] = [
   ],
 ];
 
+/** Of sums of floats by trees. */
+const TREES: readonly Row[] = [
+  ['tree-scans', 'count < FEWEST || ', '', 'the fewest elements are as good as many'],
+  ['tree-scans', '[...before.slice(1), total]', 'before', 'elements that have themselves in are none'],
+  ['tree-scans', 'first ?? neutral', 'first ?? 0', 'what is in front of all elements is 0'],
+  ['tree-scans', 'const start = ir.constant(type, root);', 'const start = ir.constant(type, 0);', 'the root is 0'],
+  ['tree-scans', 'length === count / 4 && !exclusive', '!exclusive', 'sums become what they and all before them are'],
+  ['tree-scans', 'join(join(a, b), join(c, d))', 'join(join(join(a, b), c), d)', 'four are added one after another'],
+  [
+    'tree-scans',
+    'for (const { sums, length } of levels) atTop.push(ir.store(sums(ir.i32(length)), all));',
+    '',
+    'what all are together is lost',
+  ],
+  ['block-scans', ' || tree.count > 4 * this.#width', '', 'threads are always enough'],
+  ['block-scans', 'if (gap > 0 && run % 4 !== 0) return undefined;', '', 'four elements lie side by side'],
+  ['lockstep', 'Object.is(this.constantOf(p), neutral)', 'this.constantOf(p) === neutral', '0 and -0 are the same'],
+  ['lockstep', "return fn === 'add' ? -0 :", "return fn === 'add' ? 0 :", 'adding 0 changes nothing'],
+];
+
 const OF_CHOSEN = ['src/compiler/render/wasm/chosen-items.test.ts'];
 const OF_SINGLES = ['src/compiler/render/wasm/single-items.test.ts'];
 const OF_PLACES = ['src/compiler/render/wasm/inline-places.test.ts', 'src/compiler/render/wasm/interleave.test.ts'];
+const OF_TREES = ['src/compiler/render/wasm/tree-scans.test.ts'];
 const OF_SCANS = ['src/compiler/render/wasm/block-scans.test.ts'];
 
 export const LADDERS: readonly Row[] = [
   ...SINGLES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SINGLES]),
   ...CHOSEN.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_CHOSEN]),
   ...PLACES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_PLACES]),
+  ...TREES.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_TREES]),
   ...SCANS.map(([file, find, replace, what]): Row => [file, find, replace, what, OF_SCANS]),
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...FOUND.map(([file, find, replace, what]): Row => [file, find, replace, what, FUZZ]),

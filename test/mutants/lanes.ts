@@ -24,8 +24,8 @@ export const LANES: readonly Row[] = [
   ],
   [
     'ir/passes/lane-widths',
-    'if ((factor * divisor - 2 ** shift) * most < 2 ** shift)',
-    'if ((factor * divisor - 2 ** shift) * most < 2 ** (shift + 8))',
+    'if ((factor * by - power) * BigInt(most) < power)',
+    'if ((factor * by - power) * BigInt(most) < power << 8n)',
     'reciprocals are too coarse',
   ],
   [
@@ -66,5 +66,12 @@ export const LANES: readonly Row[] = [
     'resize(g, MASK, 32, bits, p, (q) => f.get(mask?.parts[q] ?? 0));',
     'resize(g, MASK, 32, bits, p, () => f.get(mask?.parts[0] ?? 0));',
     'the first lanes say which bytes are kept',
+  ],
+  [
+    'render/wasm/checks',
+    "f.op('v128.any_true');\n  f.release('v128', limit);",
+    "f.op('i32x4.bitmask');\n  f.release('v128', limit);",
+    'one of four look-ups by bytes is checked',
+    ['src/compiler/render/wasm/narrow.test.ts'],
   ],
 ];

@@ -5,7 +5,9 @@
  */
 
 import { ABSENCE } from './absence.ts';
+import { BIT_COUNTS } from './bit-counts.ts';
 import { BOX_ROWS } from './boxes.ts';
+import { COLUMNS } from './columns.ts';
 import { COUNTERS } from './counters.ts';
 import { FRONT } from './frontend.ts';
 import { GATHERS } from './gathers.ts';
@@ -25,10 +27,12 @@ import { OWN_COPIES } from './own-copies.ts';
 import { PAIRS } from './pairs.ts';
 import { PASSES } from './passes.ts';
 import { QUOTIENTS } from './quotients.ts';
+import { RARE } from './rare.ts';
 import { ROUND_COUNTERS } from './round-counters.ts';
 import type { Row } from './row.ts';
 import { ROW_FOURS } from './row-fours.ts';
 import { ROW_SUMS } from './row-sums.ts';
+import { SCATTERED } from './scattered.ts';
 import { SHORT_ROWS } from './short-rows.ts';
 import { SIMULATOR } from './simulator.ts';
 import { STEPPED } from './stepped.ts';
@@ -56,6 +60,7 @@ function under(folder: string, list: readonly Row[]): Mutant[] {
 }
 
 export const MUTANTS: readonly Mutant[] = [
+  ...under('', BIT_COUNTS),
   ...under('', BOX_ROWS),
   ...under('layout/', LAYOUT),
   ...under('', MEMORY),
@@ -64,6 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', FRONT),
   ...under('compiler/frontend/', ABSENCE),
   ...under('compiler/', PASSES),
+  ...under('compiler/', COLUMNS),
   ...under('compiler/', WASM),
   ...under('compiler/render/wasm/', INTERIOR),
   ...under('compiler/render/wasm/', ROW_FOURS),
@@ -73,9 +79,11 @@ export const MUTANTS: readonly Mutant[] = [
   ...under('compiler/', MATH),
   ...under('compiler/', LANES),
   ...under('compiler/', STRIDES),
+  ...under('compiler/', SCATTERED),
   ...under('compiler/', WARPS),
   ...under('driver/simulator/', SIMULATOR),
   ...under('compiler/render/wasm/', PAIRS),
+  ...under('compiler/render/wasm/', RARE),
   ...under('compiler/', GATHERS),
   ...under('compiler/', NEIGHBOURS),
   ...under('compiler/', LAST_ROUNDS),

@@ -38,7 +38,7 @@ export const NEIGHBOURS: readonly Row[] = [
     'render/wasm/neighbours',
     ', MOST_KEPT / Math.max(1, slots));',
     ');',
-    'neighbours keep more than the nearest cache has',
+    'neighbours keep more than the second cache is to have',
     TESTS,
   ],
   ['render/wasm/neighbours', '    f.i32(stride);', '    f.i32(0);', 'neighbours share their scratch memory', TESTS],

@@ -46,7 +46,7 @@ const FOUND: readonly Row[] = [
   ['own-copies', "fn: fn === 'sub' ? 'add' : fn", 'fn', 'what has been taken away is taken away from'],
   ['own-copies', 'f.i32(16);', 'f.i32(32);', 'every second vector arrives'],
   ['own-copies', 'offset: 4 * lane', 'offset: 0', 'all lanes arrive in the first'],
-  ['scratch', 'take(bytes, 16)]', 'take(0, 16)]', 'all copies are in one place'],
+  ['scratch', 'copies.set(array, take(bytes, 16))', 'copies.set(array, take(0, 16))', 'all copies are in one place'],
 ];
 
 const FOLDER = 'compiler/render/wasm/';

@@ -6,7 +6,7 @@ import type { Row } from './row.ts';
 const TESTS = ['src/compiler/render/wasm/rounds.test.ts', 'test/fuzz/sums.test.ts'];
 
 const MISTAKES: readonly Row[] = [
-  ['row-sums', '(values.get(x.var.id) ?? x)', 'x', 'what is asked ahead is of the round before'],
+  ['laned-rounds', '(this.#values.get(x.var.id) ?? x)', 'x', 'what is asked ahead is of the round before'],
   [
     'row-sums',
     "return { var: s.var, fn: value.fn as Sum['fn'], value: other };",
@@ -15,20 +15,26 @@ const MISTAKES: readonly Row[] = [
   ],
   ['row-sums', '!isOver(s.var) || ', '', 'what is read behind the loop stays as it was'],
   [
-    'row-sums',
-    '!shapes.has(e.var.id)) return false;',
-    '!shapes.has(e.var.id)) return true;',
+    'laned-rounds',
+    '!this.#steady.has(e.var.id)) return false;',
+    '!this.#steady.has(e.var.id)) return true;',
     'a sum may be read in the rounds',
   ],
-  ['row-sums', 'rounds % lanesOf(row) === 0', 'rounds > 0', 'what is left of the rows of a window is left out'],
-  ['row-sums', "fn === 'min' ? most : fn === 'max' ? least : 0", '0', 'the least of what is not there is 0'],
   [
-    'rounds',
-    "f.op('i64.extend_i32_s', 'i64.gt_s');",
-    "f.op('i64.extend_i32_s', 'i64.ne', 'drop');\n    f.i32(0);",
-    'rows end wherever they are said to',
+    'laned-rounds',
+    "x.op === 'var' && this.#isOther(x.var)))) return false;",
+    "x.op === 'var' && this.#isOther(x.var)))) {}",
+    'a sum may be a place in the rounds',
   ],
-  ['rounds', 'f.i64(counts.length - 1);', 'f.i64(counts.length);', 'a window is one longer than it is said to be'],
+  [
+    'laned-rounds',
+    'this.#shapes.set(s.var.id, this.shape(s.value));',
+    "this.#shapes.set(s.var.id, this.shape(s.value) === 'U' ? 'U' : 'V');",
+    'columns that have names are anywhere',
+  ],
+  ['row-sums', '|| rounds % lanesOf(row) !== 0', '', 'what is left of the rows of a window is left out'],
+  ['row-sums', "fn === 'min' ? most : fn === 'max' ? least : 0", '0', 'the least of what is not there is 0'],
+  ['round-lanes', "f.op('i64.ge_s');", "f.op('i64.ne', 'drop');\n    f.i32(0);", 'rows end wherever they are said to'],
   ['rounds', "? 's' : 'u';", "? 'u' : 's';", 'words lose their sign'],
   ['rounds', "fitsSign(widths.ranges.of(e), 16, 's')", 'true', 'large words are multiplied as negative ones'],
   [
@@ -55,13 +61,42 @@ const IN_COMMON: readonly Row[] = (
   ] as const
 ).map(([file, find, replace, what]) => [file, find, replace, what, STEADY]);
 
+const WINDOWS = ['src/compiler/render/wasm/windows.test.ts', 'test/fuzz/sums.test.ts'];
+
+const WINDOW: readonly Row[] = (
+  [
+    ['round-lanes', 'sum + count - 1', 'sum + count - 2', 'a window is one longer than it is said to be'],
+    [
+      'round-lanes',
+      "f.op('i64.sub', 'i64.ge_u');",
+      "f.op('i64.sub', 'drop', 'drop');\n    f.i32(0);",
+      'only the first row of a window is asked about',
+    ],
+    [
+      'row-sums',
+      "if (e.fn === 'sub') return b === 'none' ? a : 'even';",
+      "if (e.fn === 'sub') return a;",
+      'rows count up where they count down',
+    ],
+    ['windows', "f.op('i32.sub');\n    f.set(by);", "f.op('i32.add');\n    f.set(by);", 'the next row is elsewhere'],
+    ['windows', 'if (k > 0) moveOn(g, places);', '', 'all rows are the first'],
+    ['rounds', 'range[1] * times], 16)', 'range[1]], 16)', 'lanes of 16 bits overflow'],
+    [
+      'narrow',
+      "for (const fn of ['max', 'min'] as const) {",
+      "for (const fn of ['min', 'max'] as const) {",
+      'distances are negative',
+    ],
+  ] as const
+).map(([file, find, replace, what]) => [file, find, replace, what, WINDOWS]);
+
 const FEW = ['src/compiler/render/wasm/strided-rows.test.ts', 'test/fuzz/sums.test.ts'];
 
 const STRIDED: readonly Row[] = (
   [
     [
       'strided-rows',
-      'f.i32(2 ** 31 - g.variant.block[0]);',
+      'f.i32(2 ** 31 - (width === undefined ? g.variant.block[0] : 0));',
       'f.i32(-1);',
       'remainders of negative places are positive',
     ],
@@ -122,6 +157,7 @@ const ORDERED: readonly Row[] = (
 export const ROW_SUMS: readonly Row[] = [
   ...MISTAKES.map(([file, find, replace, what]): Row => [file, find, replace, what, TESTS]),
   ...IN_COMMON,
+  ...WINDOW,
   ...STRIDED,
   ...EDGES,
   ...ORDERED,

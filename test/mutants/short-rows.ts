@@ -16,14 +16,16 @@ const MISTAKES: readonly Row[] = [
   ['short-rows', 'origin.axis > 0', 'true', 'vectors have forms of their own'],
   ['short-rows', 'this.#known.push(rows);', '', 'lengths are forgotten'],
   ['short-rows', '(next < 0 || this.#row(next, args) > 0)', 'true', 'what is long within is short'],
+  ['plans', '      last.apart === apart &&\n', '', 'whether arrays are apart is what it was in the launch before'],
+  ['plans', ';${apart}`', '`', 'code for arrays that are apart is for any'],
   ['plans', '      this.#rows.are(last.rows, args) &&\n', '', 'all rows are as long as those of the launch before'],
   [
     'plans',
-    'this.make(old.block, old.rows, effort)',
-    'this.make(old.block, ANY_ROWS, effort)',
+    'this.make({ ...old, effort })',
+    'this.make({ ...old, rows: ANY_ROWS, effort })',
     'full code is for any rows',
   ],
-  ['plans', ';${rows.join()}`', ';`', 'the first rows are those of all'],
+  ['plans', ';${rows.join()};', ';;', 'the first rows are those of all'],
 ];
 
 export const SHORT_ROWS: readonly Row[] = MISTAKES.map(

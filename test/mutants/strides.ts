@@ -22,10 +22,11 @@ export const STRIDES: readonly Row[] = [
     'all stages are the first',
   ],
   [
-    'ir/passes/unroll',
+    'ir/passes/round-copies',
     'inside.has(id) && !before.has(id) && !after.has(id)',
     'inside.has(id)',
     'stages forget what the one before left',
+    ['src/compiler/ir/passes/unroll.test.ts'],
   ],
   [
     'render/wasm/lane-facts',

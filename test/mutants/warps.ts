@@ -61,6 +61,13 @@ export const WARPS: readonly Row[] = [
     ['src/driver/webgpu/compile.test.ts'],
   ],
   [
+    'render/wgsl/sums',
+    'return g.kernel.contract ? product',
+    'return !g.kernel.contract ? product',
+    'products of kernels that may not contract are fused with sums',
+    ['src/driver/webgpu/compile.test.ts'],
+  ],
+  [
     'render/wgsl/halves',
     'return half_value(half_bits(x) ^ nothing);',
     'return x;',

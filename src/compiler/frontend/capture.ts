@@ -35,8 +35,8 @@ interface Reading {
   readonly captures: Readonly<Record<string, unknown>> | undefined;
   readonly functions: Map<AnyFunction, CapturedFunction>;
   readonly changed: (() => void) | undefined;
-  /** How the kernel's own text begins, up to its body. */
-  head?: string;
+  /** The kernel itself. */
+  kernel?: CapturedFunction;
 }
 
 /**
@@ -70,7 +70,6 @@ function readFunction(
   const source = sourceOf(fn, name ?? (attached?.name || fn.name));
   let { node, free } = syntaxOf(source, caller);
   if (reading.changed !== undefined) attached?.readers?.add(reading.changed);
-  reading.head ??= source.text.slice(0, node.body.start).trim().replace(/\s+/g, ' ');
   // What a plugin has left says all that the inspector would, and knows the author's names.
   const inspected = attached === undefined ? inspectFunction(fn) : undefined;
   if (inspected !== undefined) rememberLocation(source, inspected.location);
@@ -85,16 +84,17 @@ function readFunction(
   if (node.id && !captures.has(node.id.name)) captures.set(node.id.name, { found: true, value: fn });
   // The scopes themselves must not outlive this: they hold every variable of the module.
   const seen = inspected !== undefined || attached !== undefined;
-  const missing = [...captures].filter(([, captured]) => !captured.found).map(([unknown]) => unknown);
-  const hints = new Map(missing.map((unknown) => [unknown, didYouMean(unknown, resolver.knownNames())]));
-  return {
+  const hints = new Map<string, string | undefined>();
+  for (const [wanted, { found }] of captures) if (!found) hints.set(wanted, didYouMean(wanted, resolver.knownNames()));
+  const read: CapturedFunction = {
     source,
     node,
     fn,
     captures,
     lookup(wanted, pos) {
       const captured = captures.get(wanted) ?? globalValue(wanted, undefined);
-      if (!captured.found) failMissing(wanted, pos, hints.get(wanted), seen ? undefined : inPlace(missing, reading));
+      if (!captured.found)
+        failMissing(wanted, pos, hints.get(wanted), seen ? undefined : inPlace([...hints.keys()], reading));
       if (captured.value === undefined && wanted !== 'undefined') failUndefined(wanted, pos);
       return captured.value;
     },
@@ -102,6 +102,8 @@ function readFunction(
       return readCalled(called, pos, reading);
     },
   };
+  reading.kernel ??= read;
+  return read;
 }
 
 /** A device function; the error of one that cannot be read points at where it is used. */
@@ -212,7 +214,8 @@ function globalValue(name: string, realm: object | undefined): Captured {
 }
 
 /** The call of `jit` that would do where scopes cannot be seen: the kernel as it begins, and what it captures. */
-function inPlace(missing: readonly string[], { captures, head }: Reading): string {
+function inPlace(missing: readonly string[], { captures, kernel }: Reading): string {
+  const head = kernel?.source.text.slice(0, kernel.node.body.start).trim().replace(/\s+/g, ' ');
   const names = [...Object.keys(captures ?? {}), ...missing.filter((name) => name !== 'arguments')];
   return `${captures === undefined ? '' : 'add it: '}cuda.jit(${head} { … }, { captures: { ${names.join(', ')} } })`;
 }

@@ -10,7 +10,7 @@ import { isLiteral } from './values.ts';
 const MOST_STEPS = 6;
 
 /** What a value that is never assigned again was computed as. */
-function source(e: TExpr, steps = 0): TExpr {
+export function source(e: TExpr, steps = 0): TExpr {
   if (steps === MOST_STEPS) return e;
   if (e.k === 'index') return source(e.a, steps + 1);
   return e.k === 'local' && e.local.is !== undefined ? source(e.local.is, steps + 1) : e;
@@ -60,10 +60,11 @@ function isNextTo(a: TExpr, b: TExpr): boolean {
   return x.k === 'arith' && (x.fn === 'add' || x.fn === 'sub') && isSame(x.a, b) && isNumber(source(x.b), 1);
 }
 
-/** Whether `e` is a multiple of `by`, if both are integers. */
-export function isMultipleOf(e: TExpr, by: TExpr): boolean {
+/** Whether `e` is a multiple of `by`, if both are integers; `isKnown` says what the program has asked. */
+export function isMultipleOf(e: TExpr, by: TExpr, isKnown: (e: TExpr, by: TExpr) => boolean = () => false): boolean {
   const x = source(e);
   const d = source(by);
+  if (isKnown(e, by)) return true;
   if (isLiteral(x) && isLiteral(d)) {
     if (typeof x.value !== 'number' || typeof d.value !== 'number' || d.value === 0) return false;
     return Number.isInteger(x.value) && Number.isInteger(d.value) && x.value % d.value === 0;
@@ -71,8 +72,8 @@ export function isMultipleOf(e: TExpr, by: TExpr): boolean {
   if (x.k === 'special' && x.name === 'warpSize') return isLiteral(d) && WARP_SIZE % Number(d.value) === 0;
   if (x.k !== 'arith') return false;
   if (x.fn === 'sub' && isRemainder(x.b, x.a, d)) return true;
-  if (x.fn === 'add' || x.fn === 'sub') return isMultipleOf(x.a, d) && isMultipleOf(x.b, d);
+  if (x.fn === 'add' || x.fn === 'sub') return isMultipleOf(x.a, d, isKnown) && isMultipleOf(x.b, d, isKnown);
   if (x.fn !== 'mul') return false;
-  if (isLiteral(d) && (isMultipleOf(x.a, d) || isMultipleOf(x.b, d))) return true;
+  if (isLiteral(d) && (isMultipleOf(x.a, d, isKnown) || isMultipleOf(x.b, d, isKnown))) return true;
   return isNumber(d, 2) && (isNextTo(x.a, x.b) || isNextTo(x.b, x.a));
 }

@@ -39,7 +39,7 @@ export class Hints {
 
   /** Whether a variable holds several objects by turns, so that it has fields of its own for them. */
   isBox(binding: Binding): boolean {
-    return this.#boxes.has(key(binding));
+    return this.#boxes.size > 0 && this.#boxes.has(key(binding));
   }
 
   box(binding: Binding): never {
@@ -154,12 +154,12 @@ export class Hints {
 
   /** Whether a variable will be without a value at times. */
   vanishes(binding: Binding): boolean {
-    return this.#shapes.has(key(binding));
+    return this.#shapes.size > 0 && this.#shapes.has(key(binding));
   }
 
   /** What a variable will hold. */
   shapeOf(binding: Binding): Value | undefined {
-    return this.#shapes.get(key(binding));
+    return this.#shapes.size === 0 ? undefined : this.#shapes.get(key(binding));
   }
 
   /** Whether what was made here is real at first and complex further down: a variable, the result of a call. */

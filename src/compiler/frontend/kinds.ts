@@ -19,6 +19,11 @@ import { describeValue, isAbsent, isLiteral, isOptional, literal, type Scope, sc
 
 /** What `typeof` says of a scalar. */
 export function kindOf(ctx: Evaluation, e: TExpr): Kind {
+  return kindAmong(ctx, e, new Set()) ?? 'number';
+}
+
+/** The same, but for what it says of the variables in `asked`: undefined where that is all that there is. */
+function kindAmong(ctx: Evaluation, e: TExpr, asked: ReadonlySet<Local>): Kind | undefined {
   switch (e.k) {
     case 'lit':
       return typeof e.value as Kind;
@@ -31,16 +36,16 @@ export function kindOf(ctx: Evaluation, e: TExpr): Kind {
     case 'available':
       return 'boolean';
     case 'local':
-      return kindOfGiven(ctx, e.local);
+      return kindOfGiven(ctx, e.local, asked);
     case 'arg':
       return e.arg.given === 'bigint' ? 'bigint' : e.arg.given === 'number' ? 'number' : kindOfType(e.arg.given);
     case 'load':
-      return kindOfElement(ctx, e.mem);
+      return kindOfElement(ctx, e.mem, asked);
     case 'cast':
     case 'bitcast':
       return kindOfType(e.to);
     case 'select':
-      return kindOf(ctx, e.only === 'b' ? e.b : e.a);
+      return kindAmong(ctx, e.only === 'b' ? e.b : e.a, asked);
     case 'arith':
     case 'bits':
     case 'shift':
@@ -48,10 +53,10 @@ export function kindOf(ctx: Evaluation, e: TExpr): Kind {
     case 'abs':
     case 'neg':
     case 'bitnot':
-      return kindOf(ctx, e.a) === 'bigint' ? 'bigint' : 'number';
+      return kindAmong(ctx, e.a, asked) === 'bigint' ? 'bigint' : 'number';
     case 'like':
     case 'uniform':
-      return kindOf(ctx, e.a);
+      return kindAmong(ctx, e.a, asked);
     default:
       return 'number';
   }
@@ -61,26 +66,31 @@ function kindOfType(type: string): Kind {
   return type === 'bool' ? 'boolean' : type === 'i64' || type === 'u64' ? 'bigint' : 'number';
 }
 
-/** Of a variable: it is what it is given first. */
-function kindOfGiven(ctx: Evaluation, local: Local): Kind {
+/** Of a variable: it is what it is given first, but for what it has itself: `a = b; b = a`. */
+function kindOfGiven(ctx: Evaluation, local: Local, asked: ReadonlySet<Local>): Kind | undefined {
+  if (asked.has(local)) return undefined;
   ctx.asked.add(local);
-  const [given] = ctx.givenTo(local);
-  return given === undefined ? 'number' : kindOfResult(ctx, given);
+  const among = new Set(asked).add(local);
+  for (const given of ctx.givenTo(local)) {
+    const kind = kindOfResult(ctx, given, among);
+    if (kind !== undefined) return kind;
+  }
+  return asked.size === 0 ? 'number' : undefined;
 }
 
 /** Refuses variables that are of one kind here and of another there, of which the program has asked what they are. */
 export function refuseMixedKinds(ctx: Evaluation): void {
   for (const local of ctx.asked) {
-    const [first, ...others] = ctx.givenTo(local);
-    if (first === undefined) continue;
-    const kind = kindOfResult(ctx, first);
-    const other = others.find((given) => kindOfResult(ctx, given) !== kind);
+    const among = new Set([local]);
+    const kind = kindOfGiven(ctx, local, new Set());
+    // What it has from itself is of any kind.
+    const other = ctx.givenTo(local).find((given) => (kindOfResult(ctx, given, among) ?? kind) !== kind);
     if (other === undefined) continue;
     const name = local.name.startsWith('%') ? 'a value' : local.name;
     fail(
       'K231',
       other.pos,
-      `${name} is a ${kind} first and a ${kindOfResult(ctx, other)} here, so its type is only known at run time`,
+      `${name} is a ${kind} first and a ${kindOfResult(ctx, other, among)} here, so its type is only known at run time`,
       {
         help: 'a variable keeps one kind of value where the kernel asks for it: use two variables',
       },
@@ -88,7 +98,7 @@ export function refuseMixedKinds(ctx: Evaluation): void {
   }
 }
 
-function kindOfResult(ctx: Evaluation, given: Given): Kind {
+function kindOfResult(ctx: Evaluation, given: Given, asked: ReadonlySet<Local>): Kind | undefined {
   switch (given.k) {
     case 'barrier':
       return 'number';
@@ -96,20 +106,20 @@ function kindOfResult(ctx: Evaluation, given: Given): Kind {
       return kindOfType(given.mem.elem);
     case 'warp': {
       const [value] = given.args;
-      return given.fn.startsWith('shfl') && value !== undefined ? kindOf(ctx, value) : 'number';
+      return given.fn.startsWith('shfl') && value !== undefined ? kindAmong(ctx, value, asked) : 'number';
     }
     case 'extern':
       return kindOfType(given.fn.result ?? 'f64');
     default:
-      return kindOf(ctx, given);
+      return kindAmong(ctx, given, asked);
   }
 }
 
 /** Elements of an array that the kernel made are those of its literal, or what is stored to it first. */
-function kindOfElement(ctx: Evaluation, { root, elem, pos }: TMem): Kind {
+function kindOfElement(ctx: Evaluation, { root, elem, pos }: TMem, asked: ReadonlySet<Local>): Kind | undefined {
   if (root.open === undefined) return kindOfType(elem);
   const [first] = root.values ?? [];
-  return first === undefined ? kindOfGiven(ctx, root.open.local) : kindOf(ctx, literal(first, pos));
+  return first === undefined ? kindOfGiven(ctx, root.open.local, asked) : kindOf(ctx, literal(first, pos));
 }
 
 type TypeName = Kind | 'undefined' | 'object' | 'function' | 'string' | 'symbol';

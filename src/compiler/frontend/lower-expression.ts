@@ -136,7 +136,7 @@ export class ExpressionLowering implements Lowering {
     if (isSmallLong(e) && want === 'u64') return castTo(a, want, e.pos);
     // 32 bits of an index are JavaScript's modulo 2³², too, once they have met what is beyond i32.
     if (wraps && typeOf(e) === 'idx' && this.signs.beyond(e) !== undefined) return castTo(a, elem, e.pos);
-    return convert(a, typeOf(e), want, e, this.indexBits, { ...use, wraps });
+    return a.type === want ? a : convert(a, typeOf(e), want, e, this.indexBits, { ...use, wraps });
   }
 
   /** Refuses an integer whose 32 bits may stand for two numbers, where it is computed in `want`. */

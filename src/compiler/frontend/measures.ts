@@ -43,3 +43,9 @@ export function neverEnds(list: readonly TStmt[]): boolean {
   const last = list.at(-1)?.k;
   return last === 'return' || last === 'trap';
 }
+
+/** Whether what stands behind a list is not reached from its end, as its last statement says: control goes elsewhere. */
+export function jumps(list: readonly TStmt[]): boolean {
+  const last = list.at(-1)?.k;
+  return last === 'break' || last === 'continue' || neverEnds(list);
+}

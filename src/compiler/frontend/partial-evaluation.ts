@@ -6,7 +6,7 @@ import { LANES, type VectorToken } from '../../dtype/index.ts';
 import type { ArgType, CompileOptions, Constant } from '../contract.ts';
 import type { Pos } from '../source.ts';
 import { typeOfElem } from '../types/lattice.ts';
-import type { ScalarArg, TExpr } from '../types/tree.ts';
+import type { ScalarArg, TExpr, TStmt } from '../types/tree.ts';
 import { madeAt } from './array-sites.ts';
 import { argumentView } from './arrays.ts';
 import { destructure } from './assignments.ts';
@@ -36,16 +36,20 @@ export interface PartiallyEvaluated extends Settled {
   readonly context: Evaluation;
 }
 
+/** What is done to a program once it has been evaluated. */
+export type Settle = (body: readonly TStmt[]) => readonly TStmt[];
+
 export function evaluatePartially(
   fn: CapturedFunction,
   args: readonly ArgType[],
   options: CompileOptions,
+  settle: Settle = (body) => body,
 ): PartiallyEvaluated {
   const hints = new Hints();
   for (;;) {
     hints.stale = false;
     try {
-      const result = evaluateWith(fn, args, options, hints);
+      const result = evaluateWith(fn, args, options, hints, settle);
       if (!hints.stale) return result;
     } catch (error) {
       if (!(error instanceof Reconsider) && !hints.stale) throw error;
@@ -58,6 +62,7 @@ function evaluateWith(
   args: readonly ArgType[],
   options: CompileOptions,
   hints: Hints,
+  settle: Settle,
 ): PartiallyEvaluated {
   const ctx = new Evaluation(
     { evaluate, condition, statements, call, asObject, ownText, chosenTexts, guessAgain },
@@ -84,7 +89,7 @@ function evaluateWith(
   if (body.at(-1)?.k === 'return') body.pop();
   for (const refuse of ctx.supposed.values()) refuse?.();
   refuseMixedKinds(ctx);
-  return { context: ctx, ...settleNames(ctx, unfoldRecursion(ctx, resolvePresence(body))) };
+  return { context: ctx, ...settleNames(ctx, unfoldRecursion(ctx, settle(resolvePresence(body)))) };
 }
 
 function parameters(ctx: Evaluation, fn: CapturedFunction, args: readonly ArgType[], scope: Scope): void {

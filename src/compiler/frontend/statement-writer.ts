@@ -38,8 +38,8 @@ export class StatementWriter {
     return this.#labels++;
   }
 
-  newLocal(name: string, pos: Pos, stable: boolean): Local {
-    return { id: this.#locals++, name, pos, stable };
+  newLocal(name: string, pos: Pos, stable: boolean, is?: TExpr): Local {
+    return { id: this.#locals++, name, pos, stable, is };
   }
 
   /** The number that the next variable gets. */
@@ -101,7 +101,7 @@ export class StatementWriter {
 
   /** Assigns to a fresh temporary that is never assigned again. */
   temp(expr: TExpr, name = '%t'): TExpr {
-    const local: Local = { ...this.newLocal(name, expr.pos, true), is: isStable(expr) ? expr : undefined };
+    const local = this.newLocal(name, expr.pos, true, isStable(expr) ? expr : undefined);
     this.emit({ k: 'assign', local, value: expr, pos: expr.pos });
     return readLocal(local, expr.pos);
   }

@@ -10,6 +10,7 @@ import { fail } from './diagnostics.ts';
 import type { Evaluation, JumpTarget } from './evaluation.ts';
 import { branchStatement, condition, discard } from './expressions.ts';
 import { doWhileStatement, forIn, forOf, forStatement, whileStatement } from './loops.ts';
+import { jumps } from './measures.ts';
 import { declareAhead, hoistFunctions } from './names.ts';
 import { noteResult } from './partial-variables.ts';
 import { constantText } from './printing.ts';
@@ -22,9 +23,7 @@ export function statements(ctx: Evaluation, list: readonly AnyNode[], scope: Sco
   hoistFunctions(ctx, list, scope);
   for (const s of list) {
     statement(ctx, s, scope, []);
-    const last = ctx.list.at(-1);
-    if (last !== undefined && (last.k === 'break' || last.k === 'continue' || last.k === 'return' || last.k === 'trap'))
-      return;
+    if (jumps(ctx.list)) return;
   }
 }
 

@@ -16,6 +16,21 @@ import {
 import type { Range, Root, ScalarArg, TExpr, TMem } from '../types/tree.ts';
 import { packValues } from './constant-data.ts';
 
+/** By what equal origins are found. */
+function keyOf(origin: ParamOrigin): string {
+  switch (origin.kind) {
+    case 'base':
+    case 'value':
+      return `${origin.kind} ${origin.path}`;
+    case 'extent':
+      return `extent ${origin.path} ${origin.axis}`;
+    case 'stride':
+      return `stride ${origin.path} ${origin.axis} ${origin.unit}`;
+    case 'capturedBase':
+      return `captured ${origin.capture}`;
+  }
+}
+
 export class Symbols {
   readonly indexBits: 32 | 64;
   readonly params: Param[] = [];
@@ -115,7 +130,7 @@ export class Symbols {
   }
 
   #param(name: string, type: ValueType | 'ptr', origin: ParamOrigin): Param {
-    const key = JSON.stringify(origin);
+    const key = keyOf(origin);
     let p = this.#paramOf.get(key);
     if (p === undefined) {
       p = { index: this.params.length, name, type, origin };

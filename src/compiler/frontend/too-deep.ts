@@ -4,6 +4,7 @@
  * The compiler walks its trees by recursion, which is deep enough for some thousand operators in one expression; code that
  * programs write can have more.
  */
+import { withDebugWords } from '../../environment.ts';
 import type { Pos } from '../source.ts';
 import { fail } from './diagnostics.ts';
 
@@ -18,7 +19,7 @@ export function refuseNesting(pos: Pos, whom = 'to be compiled', cause?: unknown
 /** Runs a step of compiling the function at `pos`; a stack overflow becomes a KernelError. */
 export function withinStack<T>(pos: () => Pos, step: () => T): T {
   try {
-    return step();
+    return withDebugWords(step);
   } catch (cause) {
     if (!isStackOverflow(cause)) throw cause;
     refuseNesting(pos(), 'for the stack that its launch leaves to the compiler', cause);

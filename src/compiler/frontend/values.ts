@@ -271,7 +271,7 @@ export function literal(value: number | bigint | boolean, pos: Pos): TExpr {
 }
 
 export function readLocal(local: Local, pos: Pos): TExpr {
-  return { k: 'local', local, pos };
+  return { k: 'local', local, range: undefined, pos };
 }
 
 /** Whether the value is known while compiling. */
@@ -315,8 +315,10 @@ export function describeValue(v: Value): string {
 /** The same value with every scalar in it replaced. */
 export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
   switch (v.kind) {
-    case 'scalar':
-      return { ...v, expr: f(v.expr) };
+    case 'scalar': {
+      const expr = f(v.expr);
+      return expr === v.expr ? v : { ...v, expr };
+    }
     case 'complex':
       return { ...v, re: f(v.re), im: f(v.im) };
     case 'vector':
@@ -325,18 +327,26 @@ export function mapScalars(v: Value, f: (e: TExpr) => TExpr): Value {
       return { ...v, items: v.items.map((x) => mapScalars(x, f)) };
     case 'record':
       return { ...v, fields: new Map([...v.fields].map(([k, x]) => [k, mapScalars(x, f)])) };
-    case 'view':
-      return {
-        ...v,
-        view: {
-          ...v.view,
-          which: v.view.which && f(v.view.which),
-          axes: v.view.axes.map((a) => ({ ...a, extent: f(a.extent), stride: f(a.stride) })),
-          checks: v.view.checks.map((c) => ({ index: f(c.index), extent: f(c.extent), axis: c.axis })),
-          offset: v.view.offset === undefined ? undefined : f(v.view.offset),
-        },
-      };
+    case 'view': {
+      const view = mapView(v.view, f);
+      return view === v.view ? v : { ...v, view };
+    }
     default:
       return v;
   }
+}
+
+/** The view with every scalar in it replaced; itself where none is, as of most arrays. */
+function mapView(view: View, f: (e: TExpr) => TExpr): View {
+  let same = true;
+  const changed = (e: TExpr): TExpr => {
+    const other = f(e);
+    same &&= other === e;
+    return other;
+  };
+  const which = view.which && changed(view.which);
+  const axes = view.axes.map((a) => ({ ...a, extent: changed(a.extent), stride: changed(a.stride) }));
+  const checks = view.checks.map((c) => ({ index: changed(c.index), extent: changed(c.extent), axis: c.axis }));
+  const offset = view.offset === undefined ? undefined : changed(view.offset);
+  return same ? view : { ...view, which, axes, checks, offset };
 }

@@ -6,8 +6,8 @@
 import { add, and, binary, bitcast, cast, constant, eq, intrinsic, lt, mul, select, sub } from '../ir/builder.ts';
 import type { Expr } from '../ir/ops.ts';
 import { define, type SameInteger, type SameIntegers, type SameIntegers3 } from './define.ts';
-import { BREV, CLZ, CTZ, PRMT } from './operations.ts';
-import { binaryDigits, bitsOf, type IntrinsicType } from './row.ts';
+import { BREV, CLZ, CTZ, POPC, PRMT } from './operations.ts';
+import { bitsOf, type IntrinsicType } from './row.ts';
 
 /**
  * Number of bits set in an integer. Numba's `cuda.popc`.
@@ -16,25 +16,7 @@ import { binaryDigits, bitsOf, type IntrinsicType } from './row.ts';
  * cuda.jit((y: Vec<u32>) => { y[0] = cuda.popc(y[0]!); }).launch({ grid: 1, block: 1 }, y);
  * console.log(y[0]); // 3
  */
-export const popc: SameInteger = define<SameInteger>({
-  name: 'popc',
-  arity: 1,
-  types: ['i32', 'u32', 'i64', 'u64'],
-  result: 'operand',
-  evaluate: (type, a) => BigInt(binaryDigits(type, a).replaceAll('0', '').length),
-  native: {
-    ptx: (type) => `popc.b${bitsOf(type)}`,
-    ptxGives32: true,
-    opencl: { call: 'popcount' },
-    hip: () => ({ body: ({ T, U, bits }) => `return (${T})__builtin_popcount${bits === 64 ? 'l' : ''}((${U})a);` }),
-    wgsl: { word: 'countOneBits', wide: 'vec2<u32>(countOneBits(a.x) + countOneBits(a.y), 0u)' },
-    wasm: 'popcnt',
-    simd: (lanes) =>
-      lanes === 'i32x4'
-        ? ['i8x16.popcnt', 'i16x8.extadd_pairwise_i8x16_u', 'i32x4.extadd_pairwise_i16x8_u']
-        : undefined,
-  },
-});
+export const popc: SameInteger = define<SameInteger>(POPC);
 
 /**
  * Number of zero bits above the highest bit set; the width for 0. Numba's `cuda.clz`.

@@ -8,6 +8,27 @@ import { binaryDigits, bitsOf, type IntrinsicType } from './row.ts';
 
 const INTEGERS: readonly IntrinsicType[] = ['i32', 'u32', 'i64', 'u64'];
 
+/** Bits that are set. */
+export const POPC: Row = {
+  name: 'popc',
+  arity: 1,
+  types: INTEGERS,
+  result: 'operand',
+  evaluate: (type, a) => BigInt(binaryDigits(type, a).replaceAll('0', '').length),
+  native: {
+    ptx: (type) => `popc.b${bitsOf(type)}`,
+    ptxGives32: true,
+    opencl: { call: 'popcount' },
+    hip: () => ({ body: ({ T, U, bits }) => `return (${T})__builtin_popcount${bits === 64 ? 'l' : ''}((${U})a);` }),
+    wgsl: { word: 'countOneBits', wide: 'vec2<u32>(countOneBits(a.x) + countOneBits(a.y), 0u)' },
+    wasm: 'popcnt',
+    simd: (lanes) =>
+      lanes === 'i32x4'
+        ? ['i8x16.popcnt', 'i16x8.extadd_pairwise_i8x16_u', 'i32x4.extadd_pairwise_i16x8_u']
+        : undefined,
+  },
+};
+
 /** Zeros above the highest bit set; the width for 0. */
 export const CLZ: Row = {
   name: 'clz',

@@ -157,9 +157,9 @@ export function polynomial(x: Expr, coefficients: readonly number[]): Expr {
   let sum: Expr | undefined;
   for (let k = coefficients.length - 1; k >= 0; k--) {
     const c = coefficients[k] ?? 0;
-    sum = sum === undefined ? f32(c) : add(mul(sum, x), c);
+    sum = sum === undefined ? constant(x.type, c) : add(mul(sum, x), c);
   }
-  return sum ?? f32(0);
+  return sum ?? constant(x.type, 0);
 }
 
 /** The nearest integer (|x| < 2²²) as a float and, in the low bits of an i32, as an integer: one addition does both. */

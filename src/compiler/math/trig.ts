@@ -123,20 +123,22 @@ function reducing(x: Expr, of: (reduced: Reduced) => Expr): Expr {
   return unlikely(not(le(abs(x), LARGE)), finite, of(reduceSmall(x)));
 }
 
-interface SineAndCosine {
+export interface SineAndCosine {
   readonly sine: Expr;
   readonly cosine: Expr;
 }
 
-/** sin r and cos r of what is left of an angle. */
-function both({ hi, lo }: Pair): SineAndCosine {
+/** sin r and cos r of what is left of an angle, of either width, by polynomials in r². */
+export function sineAndCosine({ hi, lo }: Pair, sin: readonly number[], cos: readonly number[]): SineAndCosine {
   const z = mul(hi, hi);
   const half = mul(z, 0.5);
-  const sine = add(hi, add(mul(mul(hi, z), polynomial(z, SIN)), sub(lo, mul(lo, half))));
-  const one = sub(f32(1), half);
-  const cosine = add(one, add(sub(sub(f32(1), one), half), sub(mul(mul(z, z), polynomial(z, COS)), mul(hi, lo))));
+  const sine = add(hi, add(mul(mul(hi, z), polynomial(z, sin)), sub(lo, mul(lo, half))));
+  const one = sub(1, half);
+  const cosine = add(one, add(sub(sub(1, one), half), sub(mul(mul(z, z), polynomial(z, cos)), mul(hi, lo))));
   return { sine, cosine };
 }
+
+const both = (r: Pair): SineAndCosine => sineAndCosine(r, SIN, COS);
 
 /** sin(r + quadrant' · π/2) where quadrant' is the quadrant and `ahead` more. */
 export function sinAt({ quadrant, r }: Reduced, ahead: number, { sine, cosine }: SineAndCosine = both(r)): Expr {

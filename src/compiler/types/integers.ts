@@ -1,6 +1,7 @@
 /**
  * Finds the polymorphic variables and arguments that must be integers: used as an index, a slice bound, a shift or bit operand; a
- * counter stepped only by integer literals; and what such a counter or an index is compared to. (kernel-semantics, rule 2.)
+ * counter stepped only by integer literals; what such a counter or an index is compared to; and what makes a quotient with one that is rounded.
+ * (kernel-semantics, rule 2.)
  */
 import { isAdaptive, isFloatType, isIntegerType, type Type } from './lattice.ts';
 import { expressionsOf, rangeRead, walkExpression, walkStatements } from './parts.ts';
@@ -134,6 +135,12 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
         return;
     }
   };
+  /** What an integer that is no data is divided by, or divides, where the quotient is rounded: `Math.floor(i / width)`. */
+  const demandQuotient = (e: TExpr): void => {
+    if (e.k !== 'arith' || e.fn !== 'div') return;
+    if (marked(e.a) !== undefined) demand(e.b, 'int');
+    else if (marked(e.b) !== undefined) demand(e.a, 'int');
+  };
   const demandPlace = ({ which, index, checks }: TMem): void => {
     if (which !== undefined) demand(which, 'index');
     demand(index, 'index');
@@ -165,6 +172,10 @@ export function demandIntegers(body: readonly TStmt[], ranges: readonly Range[])
           return;
         case 'toInt':
           if (x.a.k !== 'arith' || x.a.fn !== 'div') demand(x.a, 'int');
+          else demandQuotient(x.a);
+          return;
+        case 'round':
+          demandQuotient(x.a);
           return;
         case 'compare': {
           const a = marked(x.a);

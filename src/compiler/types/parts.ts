@@ -177,7 +177,7 @@ export function rewriteExpression(e: TExpr, replace: Replace): TExpr {
 }
 
 /** The same operation on changed operands; itself when none of them changes. */
-function mapOperands(e: TExpr, change: Replace): TExpr {
+export function mapOperands(e: TExpr, change: Replace): TExpr {
   switch (e.k) {
     case 'lit':
     case 'local':
@@ -280,7 +280,11 @@ function bare<N extends TExpr>(node: N): N extends unknown ? Omit<N, keyof Field
 
 /** The statement with the expressions that it evaluates itself rewritten, and its lists by `list`. */
 export function rewriteStatement(s: TStmt, replace: Replace, list: (l: readonly TStmt[]) => readonly TStmt[]): TStmt {
-  const each = (e: TExpr): TExpr => rewriteExpression(e, replace);
+  return mapStatement(s, (e) => rewriteExpression(e, replace), list);
+}
+
+/** The statement with `each` in place of the expressions that it evaluates itself, and its lists by `list`. */
+export function mapStatement(s: TStmt, each: Replace, list: (l: readonly TStmt[]) => readonly TStmt[]): TStmt {
   switch (s.k) {
     case 'assign':
       return { ...s, value: each(s.value) };

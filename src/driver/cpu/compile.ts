@@ -3,6 +3,7 @@
  */
 
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { countBits } from '../../compiler/ir/passes/bit-counts.ts';
 import { expandIntrinsics, hasExpansions } from '../../compiler/ir/passes/expand-intrinsics.ts';
 import { expandNarrow } from '../../compiler/ir/passes/expand-narrow.ts';
 import { expandPlainMath } from '../../compiler/ir/passes/expand-plain-math.ts';
@@ -11,13 +12,14 @@ import { keepIntegers } from '../../compiler/ir/passes/keep-integers.ts';
 import { withValues } from '../../compiler/ir/passes/known-values.ts';
 import { nameLanes } from '../../compiler/ir/passes/lanes.ts';
 import { writeLastRounds } from '../../compiler/ir/passes/last-rounds.ts';
+import { splitRanges } from '../../compiler/ir/passes/live-ranges.ts';
 import { hoistBounds } from '../../compiler/ir/passes/loop-bounds.ts';
 import { type Pass, runPasses } from '../../compiler/ir/passes/pipeline.ts';
 import { reuseLoads } from '../../compiler/ir/passes/reuse-loads.ts';
 import { replaceArrays } from '../../compiler/ir/passes/scalars.ts';
 import { simplify } from '../../compiler/ir/passes/simplify.ts';
 import { unroll } from '../../compiler/ir/passes/unroll.ts';
-import { someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
+import { hasLoop, someExpr, someStmt, stmtExprs } from '../../compiler/ir/passes/walk.ts';
 import { hasExchange, lowerWarps } from '../../compiler/ir/passes/warps.ts';
 import { recogniseBlockScans } from '../../compiler/render/wasm/block-scans.ts';
 import { isNative } from '../../compiler/render/wasm/intrinsics.ts';
@@ -64,15 +66,17 @@ export const wasmPipeline: Pipeline = {
     const first = hasExchange(prepared) ? warpPasses(prepared, variant, simplified) : [simplified];
     const bounds: Pass = { name: 'hoist bounds', run: hoistBounds };
     const integers: Pass = { name: 'keep integers', run: keepIntegers, cleanup: simplified };
-    const ahead = runPasses([settled, ...first, integers, bounds], prepared);
+    const counts: Pass = { name: 'count bits', run: countBits, cleanup: simplified };
+    const ahead = runPasses([settled, ...first, counts, integers, bounds], prepared);
     const { kernel, scans } = recogniseBlockScans(ahead, block);
     const inRounds = (k: Kernel): Kernel =>
-      unroll(k, undefined, new Set([...loopsInRows(k, variant), ...scans.keys()]));
+      hasLoop(k.body) ? unroll(k, undefined, new Set([...loopsInRows(k, variant), ...scans.keys()])) : k;
     const unrolled: Pass = { name: 'unroll', run: inRounds, cleanup: simplified };
     const fours: Pass = { name: 'rows in fours', run: (k) => rowsInFours(k, variant), cleanup: simplified };
     // Four times the code: not for what is to be compiled in no time.
     const apart: Pass = { name: 'write last rounds', run: writeLastRounds, cleanup: simplified };
-    const last = variant.quick === true || variant.lanes === 1 ? [] : [fours, apart];
+    const ranges: Pass = { name: 'split ranges', run: splitRanges, cleanup: simplified };
+    const last = variant.quick === true || variant.lanes === 1 ? [] : [fours, apart, ranges];
     const cleanup: Pass = { name: 'reuse loads', run: (k) => simplify(reuseLoads(k), { block }) };
     const done = runPasses([unrolled, ...last, { name: 'replace arrays', run: replaceArrays, cleanup }], kernel);
     const module = traceTime(

@@ -97,6 +97,9 @@ class Reader {
   }
 }
 
+/** Types, imports, functions, globals, exports and code. */
+const KNOWN_SECTIONS: ReadonlySet<number> = new Set([1, 2, 3, 6, 7, 10]);
+
 /** The module as text. */
 export function disassemble(bytes: Uint8Array): string {
   const reader = new Reader(bytes);
@@ -109,10 +112,11 @@ export function disassemble(bytes: Uint8Array): string {
     const id = reader.byte();
     const end = reader.unsigned() + reader.at;
     const count = reader.unsigned();
-    for (let i = 0; i < count && (id === 1 || id === 2 || id === 3 || id === 7 || id === 10); i++) {
+    for (let i = 0; i < count && KNOWN_SECTIONS.has(id); i++) {
       if (id === 1) signatures.push(signature(reader));
       else if (id === 3) functions.push(reader.unsigned());
       else if (id === 2) imports += importLine(reader, signatures, imports, lines);
+      else if (id === 6) lines.push(globalLine(reader));
       else if (id === 7) {
         const name = reader.name();
         reader.byte();
@@ -143,6 +147,15 @@ function importLine(reader: Reader, signatures: readonly string[], index: number
   const most = reader.unsigned();
   lines.push(`  (import ${from} (memory ${flags & 4 ? 'i64 ' : ''}${least} ${most} shared))`);
   return 0;
+}
+
+function globalLine(reader: Reader): string {
+  const type = TYPES[reader.byte()];
+  const mutable = reader.byte() === 1;
+  const initial = instruction(reader);
+  // The end of the expression.
+  reader.byte();
+  return `  (global ${mutable ? `(mut ${type})` : type} (${initial}))`;
 }
 
 function functionLines(reader: Reader, head: string, lines: string[]): void {
@@ -193,6 +206,10 @@ function instruction(reader: Reader): string {
       return `local.set ${reader.unsigned()}`;
     case OP.localTee:
       return `local.tee ${reader.unsigned()}`;
+    case OP.globalGet:
+      return `global.get ${reader.unsigned()}`;
+    case OP.globalSet:
+      return `global.set ${reader.unsigned()}`;
     case OP.i32Const:
       return `i32.const ${reader.signed()}`;
     case OP.i64Const:

@@ -105,7 +105,7 @@ export class CpuExecutable implements Executable {
 
   prepare({ grid, block }: LaunchShape): void {
     const blocks = grid[0] * grid[1] * grid[2];
-    if (blocks > 0) this.#plans.find(block, ANY_ROWS, blocks);
+    if (blocks > 0) this.#plans.find({ block, rows: ANY_ROWS, apart: this.#plans.facts.ordered }, blocks);
   }
 
   /** Blocks of a launch; throws for one that cannot be. */
@@ -196,7 +196,7 @@ export class CpuExecutable implements Executable {
     // Scalar code says nothing of what longer launches run.
     const shown =
       last === undefined || last.effort === 'scalar'
-        ? plans.make(last?.block ?? [256, 1, 1], last?.rows ?? ANY_ROWS, 'full')
+        ? plans.make({ block: [256, 1, 1], rows: ANY_ROWS, apart: plans.facts.ordered, ...last, effort: 'full' })
         : last;
     const { alone } = shown;
     if (target === 'wasm') return disassemble(alone.module.bytes);
@@ -261,7 +261,7 @@ export class CpuExecutable implements Executable {
   #runParallel(plan: Plan, shape: LaunchShape, blocks: number): DriverError | undefined {
     const shared = this.#share(plan, shape, blocks);
     // Where making room has moved the memory, this launch goes the other way by a plan of its own.
-    if (shared === undefined) return this.#runAlone(this.#plans.find(plan.block, plan.rows, blocks), shape, blocks);
+    if (shared === undefined) return this.#runAlone(this.#plans.find(plan, blocks), shape, blocks);
     const { pool } = shared;
     const { ready } = pool;
     const started = performance.now();

@@ -5,7 +5,7 @@
 import { work } from '../../compiler/ir/measures.ts';
 import type { Kernel, Stmt } from '../../compiler/ir/ops.ts';
 import { hasTripCount } from '../../compiler/ir/passes/trip-counts.ts';
-import { someStmt } from '../../compiler/ir/passes/walk.ts';
+import { someStmt, stmtLists } from '../../compiler/ir/passes/walk.ts';
 
 /** What `Schedule` decides by until launches have been timed. */
 export interface KernelFacts {
@@ -19,6 +19,8 @@ export interface KernelFacts {
   readonly loops: 'none' | 'counted' | 'endless';
   /** Whether threads go through it once, each for itself: what it does takes about as long as was estimated, and in which order they do it does not show. */
   readonly straight: boolean;
+  /** Whether a thread may load after it has stored to global memory, so that it matters whether it loads what it has stored. */
+  readonly ordered: boolean;
 }
 
 const NANOSECONDS_PER_NODE = 0.2;
@@ -34,8 +36,19 @@ export function factsOf(kernel: Kernel): KernelFacts {
     contended: updates * NODES_PER_UPDATE > nodes / 3,
     estimate: nodes * NANOSECONDS_PER_NODE,
     loops: loopsOf(kernel.body),
+    ordered: storesIn(kernel.body) > 1,
     straight: !someStmt(kernel.body, ({ op }) => ENTANGLING.has(op)),
   };
+}
+
+/** Stores to global memory, each of a loop's counted twice. */
+function storesIn(list: readonly Stmt[]): number {
+  let count = 0;
+  for (const s of list) {
+    if (s.op === 'store' && s.mem.array.space === 'global') count++;
+    for (const inner of stmtLists(s)) count += (s.op === 'loop' ? 2 : 1) * storesIn(inner);
+  }
+  return count;
 }
 
 function loopsOf(body: readonly Stmt[]): KernelFacts['loops'] {

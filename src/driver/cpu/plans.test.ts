@@ -1,7 +1,7 @@
 /**
  * Which code launches run by: quick code at first, the full one where that pays.
  */
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as ir from '../../compiler/ir/builder.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
 import type { WasmModule, WasmVariant } from '../../compiler/render/wasm/module.ts';
@@ -52,6 +52,8 @@ interface Opened {
   readonly compiled: readonly ('full' | 'quick' | 'scalar')[];
   /** The constants among the parameters, each time. */
   readonly known: readonly (number | undefined)[];
+  /** Whether arrays that are only read were taken to be apart from others, each time. */
+  readonly apart: readonly boolean[];
   launch(rounds: number, ...more: readonly number[]): void;
   /** The values that elements have. */
   read(): number[];
@@ -61,9 +63,11 @@ interface Opened {
 function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): Opened {
   const compiled: Opened['compiled'][number][] = [];
   const known: Opened['known'][number][] = [];
+  const apart: boolean[] = [];
   const compile = (kernel: Kernel, variant: WasmVariant): WasmModule => {
     compiled.push(variant.quick !== true ? 'full' : variant.lanes === 1 ? 'scalar' : 'quick');
     known.push(variant.known?.get(1));
+    apart.push(variant.apart !== undefined);
     return wasmPipeline.compile(kernel, variant);
   };
   const device = openCpu({ threads: 1, ...options, pipeline: { ...wasmPipeline, compile } });
@@ -79,26 +83,84 @@ function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): O
     device.copyToHost(new Uint8Array(ones.buffer), pointer);
     return [...new Set(ones)];
   };
-  return { compiled, known, launch, read };
+  return { compiled, known, apart, launch, read };
 }
+
+/** What launches take by the tests' own clock: what a busy machine takes must not decide. */
+let launchMs: number;
+
+beforeEach(() => {
+  let clock = 0;
+  launchMs = 0.001;
+  vi.spyOn(performance, 'now').mockImplementation(() => (clock += launchMs));
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('code for arrays that are apart', () => {
+  /** `out[2 * i] = x[2 * i] + 1; out[2 * i + 1] = x[2 * i + 1] + x[2 * i]`, of which a launch says what is where. */
+  const pairs = (): Kernel => {
+    const b = new ir.KernelBuilder('pairs');
+    const [x, out] = [b.global('i32', 'x'), b.global('i32', 'out')];
+    const i = ir.special('threadIdx.x');
+    const two = ir.mul(i, ir.i32(2));
+    const [sum, next] = [b.variable('i32', 'sum'), b.variable('i32', 'next')];
+    return b.build([
+      ir.assign(sum, ir.add(ir.load(ir.at(x, two)), ir.i32(1))),
+      ir.store(ir.at(out, two), ir.read(sum)),
+      ir.assign(next, ir.add(ir.load(ir.at(x, ir.add(two, ir.i32(1)))), ir.load(ir.at(x, two)))),
+      ir.store(ir.at(out, ir.add(two, ir.i32(1))), ir.read(next)),
+    ]);
+  };
+
+  it('is not what launches run whose arrays overlap', () => {
+    const apart: (readonly number[] | undefined)[] = [];
+    const compile = (kernel: Kernel, variant: WasmVariant): WasmModule => {
+      apart.push(variant.apart && [...variant.apart]);
+      return wasmPipeline.compile(kernel, variant);
+    };
+    const device = openCpu({ threads: 1, quick: false, pipeline: { ...wasmPipeline, compile } });
+    const executable = device.load({ kernel: pairs() });
+    const pointer = device.allocate(4 * 256);
+    const bytes = new Uint8Array(Int32Array.from({ length: 256 }, (_, k) => k).buffer);
+    device.copyToDevice(pointer, bytes);
+    const launch = (from: number, to: number, aliased?: boolean): void => {
+      const shape = { grid: [1, 1, 1], block: [64, 1, 1], sharedBytes: 0, aliased } as const;
+      executable.launch(shape, [Number(pointer) + 4 * from, Number(pointer) + 4 * to], undefined);
+    };
+    launch(0, 128);
+    launch(0, 0, true);
+    launch(0, 128, false);
+    launch(128, 128, true);
+    expect(apart).toEqual([[0], undefined]);
+    device.copyToHost(bytes, pointer);
+    const found = new Int32Array(bytes.buffer);
+    expect([...found.subarray(0, 6)]).toEqual([1, 2, 3, 6, 5, 10]);
+    expect([...found.subarray(128, 134)]).toEqual([3, 6, 5, 14, 7, 22]);
+    device.close();
+  });
+
+  it('is asked for where a thread stores more than once', () => {
+    const { apart, launch } = open(32, { quick: false }, straight());
+    launch(1);
+    expect(apart).toEqual([false]);
+    const rounds = open(32, { quick: false }, counting());
+    rounds.launch(1);
+    expect(rounds.apart).toEqual([true]);
+  });
+});
 
 describe('the code of launches', () => {
   it('is quick at first, and full when launches have taken long', () => {
-    // A clock of the test's own: what a busy machine takes must not decide.
-    let clock = 0;
-    let launchMs = 0.001;
-    const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += launchMs));
-    try {
-      const { compiled, launch, read } = open(256);
-      for (let k = 0; k < 4; k++) launch(1);
-      expect(compiled).toEqual(['quick']);
-      launchMs = 0.3;
-      for (let k = 0; k < 20; k++) launch(1);
-      expect(compiled).toEqual(['quick', 'full']);
-      expect(read()).toEqual([24]);
-    } finally {
-      now.mockRestore();
-    }
+    const { compiled, launch, read } = open(256);
+    for (let k = 0; k < 4; k++) launch(1);
+    expect(compiled).toEqual(['quick']);
+    launchMs = 0.3;
+    for (let k = 0; k < 20; k++) launch(1);
+    expect(compiled).toEqual(['quick', 'full']);
+    expect(read()).toEqual([24]);
   });
 
   it('is full at once for launches that are long by their size', () => {
@@ -177,15 +239,10 @@ describe('code for short rows', () => {
   });
 
   it('replaces quick code by code for the same rows', () => {
-    let clock = 0;
-    const now = vi.spyOn(performance, 'now').mockImplementation(() => (clock += 0.3));
-    try {
-      const { compiled, known, launch } = open(256, {}, withExtent(counting(), 1));
-      for (let k = 0; k < 20; k++) launch(3);
-      expect(compiled).toEqual(['quick', 'full']);
-      expect(known).toEqual([3, 3]);
-    } finally {
-      now.mockRestore();
-    }
+    launchMs = 0.3;
+    const { compiled, known, launch } = open(256, {}, withExtent(counting(), 1));
+    for (let k = 0; k < 20; k++) launch(3);
+    expect(compiled).toEqual(['quick', 'full']);
+    expect(known).toEqual([3, 3]);
   });
 });

@@ -8,6 +8,7 @@
  */
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
 import type { Kernel } from '../../compiler/ir/ops.ts';
+import { readOnlyParams } from '../../compiler/ir/passes/walk.ts';
 import type { WasmModule } from '../../compiler/render/wasm/module.ts';
 import { ifLoaded } from '../../on-demand.ts';
 import type { Dim3, LaunchArgs, LaunchShape } from '../driver.ts';
@@ -31,6 +32,8 @@ export type Effort = 'scalar' | 'quick' | 'full';
 export interface Plan {
   readonly block: Dim3;
   readonly rows: Rows;
+  /** Whether the code takes arrays that are only read to share no memory with those that are written. */
+  readonly apart: boolean;
   readonly generation: number;
   readonly effort: Effort;
   /** Milliseconds that its launches were expected to take, before they were made. */
@@ -44,9 +47,11 @@ export interface Plan {
 }
 
 /** What the code of a plan depends on. */
-export type Form = Pick<Plan, 'block' | 'rows' | 'effort'>;
+export type Form = Pick<Plan, 'block' | 'rows' | 'apart' | 'effort'>;
 
-const keyOf = (block: Dim3, rows: Rows): string => `${block.join()};${rows.join()}`;
+type Key = Pick<Plan, 'block' | 'rows' | 'apart'>;
+
+const keyOf = ({ block, rows, apart }: Key): string => `${block.join()};${rows.join()};${apart}`;
 
 /** The forms of a kernel. */
 export class Plans {
@@ -55,6 +60,8 @@ export class Plans {
   readonly facts: KernelFacts;
   readonly #engine: Engine;
   readonly #prepared: Kernel;
+  /** Parameters of arrays that the kernel as it was written only reads: of these it is known whether they are aliased. */
+  readonly #readOnly: ReadonlySet<number>;
   readonly #rows: ShortRows;
   readonly #plans = new Map<string, Plan>();
   #last: Plan | undefined;
@@ -62,6 +69,7 @@ export class Plans {
   constructor(engine: Engine, kernel: Kernel) {
     this.#engine = engine;
     this.#prepared = engine.pipeline.prepare(kernel);
+    this.#readOnly = readOnlyParams(kernel);
     this.facts = factsOf(this.#prepared);
     this.#rows = new ShortRows(this.#prepared);
   }
@@ -79,7 +87,7 @@ export class Plans {
     const engine = this.#engine;
     const dynamic = (shape.sharedBytes + 15) & ~15;
     for (;;) {
-      const plan = this.#current(shape.block, args, blocks, settled);
+      const plan = this.#current(shape, args, blocks, settled);
       engine.reserveScratch(1, plan.alone.module.scratchBytes + dynamic);
       if (plan.parallel !== undefined) {
         engine.reserveScratch(engine.threads, plan.parallel.module.scratchBytes + dynamic);
@@ -88,16 +96,18 @@ export class Plans {
     }
   }
 
-  #current(block: Dim3, args: LaunchArgs, blocks: number, settled: boolean): Plan {
+  #current({ block, aliased }: LaunchShape, args: LaunchArgs, blocks: number, settled: boolean): Plan {
     const last = this.#last;
+    const apart = aliased !== true && this.facts.ordered;
     const same =
       last !== undefined &&
       last.block[0] === block[0] &&
       last.block[1] === block[1] &&
       last.block[2] === block[2] &&
+      last.apart === apart &&
       this.#rows.are(last.rows, args) &&
       last.generation === this.#engine.memory.generation;
-    const plan = same ? last : this.#forRows(block, this.#rows.of(args), blocks);
+    const plan = same ? last : this.#forRows({ block, rows: this.#rows.of(args), apart }, blocks);
     if (plan.effort === 'full' || !settled) return plan;
     plan.spent += plan.schedule.expected(blocks);
     if (plan.spent <= QUICK_MS) return plan;
@@ -106,22 +116,22 @@ export class Plans {
   }
 
   /** A page that has not loaded what makes code for these rows has the code for any. */
-  #forRows(block: Dim3, rows: Rows, blocks: number): Plan {
-    if (rows === ANY_ROWS) return this.find(block, rows, blocks);
-    return ifLoaded(() => this.find(block, rows, blocks)) ?? this.find(block, ANY_ROWS, blocks);
+  #forRows(key: Key, blocks: number): Plan {
+    if (key.rows === ANY_ROWS) return this.find(key, blocks);
+    return ifLoaded(() => this.find(key, blocks)) ?? this.find({ ...key, rows: ANY_ROWS }, blocks);
   }
 
   /** The plan for a block shape, made where there is none in the memory as it is now. */
-  find(block: Dim3, rows: Rows, blocks: number): Plan {
-    const known = this.#plans.get(keyOf(block, rows));
+  find(key: Key, blocks: number): Plan {
+    const known = this.#plans.get(keyOf(key));
     if (known?.generation === this.#engine.memory.generation) {
       this.#last = known;
       return known;
     }
     if (known !== undefined) return this.#replace(known, known.effort);
-    return this.#keep(
-      this.make([block[0], block[1], block[2]], rows, this.#effortFor((this.#estimate(block) * blocks) / 1e6)),
-    );
+    const { block, rows, apart } = key;
+    const effort = this.#effortFor((this.#estimate(block) * blocks) / 1e6);
+    return this.#keep(this.make({ block: [block[0], block[1], block[2]], rows, apart, effort }));
   }
 
   /** What a first launch is worth that is expected to take so many milliseconds. */
@@ -131,18 +141,19 @@ export class Plans {
     return scalarFirst && this.facts.straight && expected < SHORT_FIRST_MS ? 'scalar' : 'quick';
   }
 
-  make(block: Dim3, rows: Rows, effort: Effort): Plan {
-    const alone = this.#variant({ block, rows, effort }, false);
+  make({ block, rows, apart, effort }: Form): Plan {
+    const alone = this.#variant({ block, rows, apart, effort }, false);
     this.#placeConstants(alone);
     const { atomics, contended } = this.facts;
     return {
       block,
       rows,
+      apart,
       generation: this.#engine.memory.generation,
       effort,
       spent: 0,
       alone,
-      parallel: atomics || !alone.portable ? undefined : alone,
+      parallel: atomics || alone.module.exclusive === true || !alone.portable ? undefined : alone,
       registered: undefined,
       schedule: new Schedule(this.#estimate(block), contended, this.#engine.threads),
     };
@@ -155,14 +166,15 @@ export class Plans {
   }
 
   /** The code for a block shape, by all passes. */
-  compile(prepared: Kernel, { block, rows, effort }: Form, concurrent: boolean): WasmModule {
+  compile(prepared: Kernel, { block, rows, apart, effort }: Form, concurrent: boolean): WasmModule {
     const { memory, pipeline } = this.#engine;
     const lanes = effort === 'scalar' ? 1 : this.#engine.lanes;
     const quick = effort !== 'full';
     const known = this.#rows.values(rows);
+    const variant = { block, known, apart: apart ? this.#readOnly : undefined, lanes, concurrent, quick };
     return withinStack(
       () => prepared.pos,
-      () => pipeline.compile(prepared, { block, known, lanes, concurrent, quick, memory64: memory.memory64 }),
+      () => pipeline.compile(prepared, { ...variant, memory64: memory.memory64 }),
     );
   }
 
@@ -180,13 +192,13 @@ export class Plans {
   }
 
   #replace(old: Plan, effort: Effort): Plan {
-    const made = this.make(old.block, old.rows, effort);
+    const made = this.make({ ...old, effort });
     this.#forget(old);
     return this.#keep(made);
   }
 
   #keep(plan: Plan): Plan {
-    this.#plans.set(keyOf(plan.block, plan.rows), plan);
+    this.#plans.set(keyOf(plan), plan);
     this.#last = plan;
     return plan;
   }

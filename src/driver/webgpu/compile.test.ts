@@ -22,9 +22,15 @@ function array(elem: ElemType): ArgType {
 }
 
 /** The module of a kernel of arrays, all of which are parts of one buffer where `shared` says so. */
-function wgsl(fn: (...args: never[]) => void, elems: readonly ElemType[], together = false): WgslModule {
+function wgsl(
+  fn: (...args: never[]) => void,
+  elems: readonly ElemType[],
+  together = false,
+  contract = true,
+): WgslModule {
   const { kernel } = compileKernel(captureFunction(fn, { name: 'k' }), elems.map(array), {
     ...DEFAULTS,
+    contract,
     name: 'k',
     checked: false,
   });
@@ -48,6 +54,21 @@ function turned(list: readonly Stmt[]): readonly Stmt[] {
       : e;
   return list.map((s) => mapStmtExprs(mapLists(s, turned), turn));
 }
+
+describe('products', () => {
+  const fn = (v: Vec<f32>) => {
+    const product = f32(v[0] as number) * f32(v[1] as number);
+    v[0] = product + f32(v[2] as number);
+  };
+
+  it('are hidden from sums in kernels that may not contract', () => {
+    expect(wgsl(fn, ['f32'], false, false).text).toMatch(/= bitcast<f32>\(bitcast<u32>\(\(.* \* .*\)\) \| nothing\);/);
+  });
+
+  it('are written as they are in others', () => {
+    expect(wgsl(fn, ['f32']).text).not.toContain('nothing');
+  });
+});
 
 describe('functions of what is no number', () => {
   it.each([

@@ -321,6 +321,8 @@ function foldSelect(e: Expr & { op: 'select' }): Expr {
     return mayFail(other) ? e : taken;
   }
   if (same(a, b) && !mayFail(cond)) return a;
+  const size = sizeOf(e);
+  if (size !== undefined) return unary('abs', size);
   const multiple = multipleIn(cond);
   if (multiple !== undefined) {
     const [inA, inB] = multiple.when ? [withExactQuotients(a, multiple), b] : [a, withExactQuotients(b, multiple)];
@@ -331,9 +333,20 @@ function foldSelect(e: Expr & { op: 'select' }): Expr {
   return cond.op === 'unary' && cond.fn === 'not' ? { ...e, cond: cond.a, a: b, b: a } : e;
 }
 
+/** The x of `x < 0 ? -x : x`, or the other way round: of words, whose least one is its own negative either way. */
+function sizeOf({ type, cond, a, b }: Expr & { op: 'select' }): Expr | undefined {
+  if (type !== 'i32' || cond.op !== 'compare' || cond.b.op !== 'const' || Number(cond.b.value) !== 0) return undefined;
+  const below = cond.fn === 'lt' || cond.fn === 'le';
+  if (!below && cond.fn !== 'gt' && cond.fn !== 'ge') return undefined;
+  const [x, negative] = below ? [b, a] : [a, b];
+  return negative.op === 'unary' && negative.fn === 'neg' && same(negative.a, x) && same(cond.a, x) ? x : undefined;
+}
+
 function foldCast(e: Expr & { op: 'cast' }): Expr {
   const { a } = e;
   if (e.to === a.type) return a;
+  // f64 holds all integers of 32 bits.
+  if (a.op === 'cast' && a.to === 'f64' && e.to === a.a.type && (e.to === 'i32' || e.to === 'u32')) return a.a;
   if (e.checked || a.op !== 'cast' || a.checked) return e;
   // Through another integer type that is wide enough, or down to 32 bits anyway: the last step decides.
   const isWord = (t: string): boolean => t === 'i32' || t === 'u32';

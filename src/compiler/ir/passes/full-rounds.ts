@@ -23,13 +23,14 @@ import {
   special,
 } from '../builder.ts';
 import type { Loop } from '../loops.ts';
-import { exprsSize, mayFail } from '../measures.ts';
+import { exprsSize } from '../measures.ts';
 import type { Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import { extentsOf, isOfCounter } from './loop-bounds.ts';
-import { copyAt } from './round-copies.ts';
+import { Copier, copyAt } from './round-copies.ts';
+import { type Assignments, assignmentsOf, isOfItem, rowBase } from './row-bases.ts';
 import { countingLoop } from './trip-counts.ts';
-import { defined, eachExpr, eachStmt, exprParts, mapLists, mapStmtExprs, someExpr, someStmt, written } from './walk.ts';
+import { eachExpr, eachStmt, mapLists, someExpr, someStmt, written } from './walk.ts';
 
 /** Expression nodes of a body that is worth having twice. */
 const LARGEST = 120;
@@ -112,7 +113,7 @@ export function splitFullRounds(kernel: Kernel, width: number, several = false):
       const backwards = or(compare('lt', step, i32(0)), compare('lt', read(base), i32(0)));
       // In indices, the row's base is one term and threadIdx.x another: where a row begins in memory is computed once for it.
       const copies = bases.flatMap((from) =>
-        new Copier(b, outer, loop.label, label, counter)
+        new Copier(b, outer, loop.label, label, (check) => !isOfCounter(check, counter))
           .list(body)
           .map((s) => copyAt(s, counter, add(read(from), special('threadIdx.x')))),
       );
@@ -154,102 +155,6 @@ function isWorthIt(body: readonly Stmt[]): boolean {
   return touches;
 }
 
-/** Copies the statements of a loop for another one, with variables of its own for what does not leave a round. */
-class Copier {
-  readonly #b: KernelBuilder;
-  readonly #outer: ReadonlySet<number>;
-  readonly #from: Label;
-  readonly #to: Label;
-  readonly #counter: Var | undefined;
-  readonly #vars = new Map<number, Var>();
-
-  /** Without the checks of a counter that is known to be inside. */
-  constructor(b: KernelBuilder, outer: ReadonlySet<number>, from: Label, to: Label, counter?: Var) {
-    this.#b = b;
-    this.#counter = counter;
-    this.#outer = outer;
-    this.#from = from;
-    this.#to = to;
-  }
-
-  list(list: readonly Stmt[]): readonly Stmt[] {
-    return list.map((s) => this.#statement(s));
-  }
-
-  #statement(s: Stmt): Stmt {
-    const own = mapLists(
-      mapStmtExprs(s, (e) => this.#expr(e)),
-      (inner) => this.list(inner),
-    );
-    if (own.op === 'continue' && own.label === this.#from) return { ...own, label: this.#to };
-    if (own.op === 'assign') return { ...own, var: this.#variable(own.var) };
-    if (own.op === 'atomic') return { ...own, result: own.result && this.#variable(own.result) };
-    return { ...own };
-  }
-
-  /** What is asserted to be uniform is so place by place. */
-  #expr(e: Expr): Expr {
-    if (e.op === 'var') return this.#outer.has(e.var.id) ? e : read(this.#variable(e.var));
-    const counter = this.#counter;
-    if (e.op === 'load' && counter !== undefined)
-      return { ...e, mem: { ...e.mem, checks: e.mem.checks.filter((check) => !isOfCounter(check, counter)) } };
-    return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
-  }
-
-  #variable(v: Var): Var {
-    if (this.#outer.has(v.id)) return v;
-    const copy = this.#vars.get(v.id) ?? this.#b.variable(v.type, v.name);
-    this.#vars.set(v.id, copy);
-    return copy;
-  }
-}
-
-// ---------------------------------------------------------------- what differs within a row
-
-/** By `Var.id`: all values of a variable, undefined for anything that is not an expression. */
-type Assignments = ReadonlyMap<number, readonly (Expr | undefined)[]>;
-
-function assignmentsOf(kernel: Kernel, { entry }: Liveness): Assignments {
-  const found = new Map<number, (Expr | undefined)[]>();
-  // Zero in the first place.
-  for (const id of entry) found.set(id, [undefined]);
-  eachStmt(kernel.body, (s) => {
-    const id = defined(s);
-    if (id === undefined) return;
-    const value = s.op === 'assign' ? s.value : undefined;
-    if (!found.get(id)?.push(value)) found.set(id, [value]);
-  });
-  return found;
-}
-
-/** Whether a value is, at first sight, an item's own. Which way items go is not looked at. */
-function isOfItem(e: Expr, assignments: Assignments, seen: Set<number> = new Set()): boolean {
-  return someExpr(e, (x) => {
-    if (x.op === 'special') return x.name === 'threadIdx.x' || x.name === 'laneId';
-    if (x.op !== 'var') return x.op === 'load';
-    if (seen.has(x.var.id)) return false;
-    seen.add(x.var.id);
-    return (assignments.get(x.var.id) ?? []).some((value) => value === undefined || isOfItem(value, assignments, seen));
-  });
-}
-
-/** The value less threadIdx.x, if that is in it once and the rest is the same for the row. */
-function rowBase(e: Expr, assignments: Assignments): Expr | undefined {
-  if (mayFail(e)) return undefined;
-  if (e.op === 'special' && e.name === 'threadIdx.x') return i32(0);
-  if (e.op === 'var') {
-    const [value, ...others] = assignments.get(e.var.id) ?? [];
-    // `const first = grid(1)`: what it is made of must still be what it was then.
-    if (value === undefined || others.length > 0 || !isConstant(e, assignments)) return undefined;
-    return rowBase(value, assignments);
-  }
-  if (e.op !== 'binary' || (e.fn !== 'add' && e.fn !== 'sub') || e.type !== 'i32') return undefined;
-  const [mineA, mineB] = [isOfItem(e.a, assignments), isOfItem(e.b, assignments)];
-  if (mineA === mineB || (mineB && e.fn === 'sub')) return undefined;
-  const inner = rowBase(mineA ? e.a : e.b, assignments);
-  return inner && (mineA ? binary(e.fn, inner, e.b) : binary(e.fn, e.a, inner));
-}
-
 /** Whether a row's base is `width` more in the next block: `blockIdx.x * width`, and terms that are the same in both. */
 function isNextTo(base: Expr, width: number): boolean {
   const terms = (e: Expr): readonly Expr[] =>
@@ -261,13 +166,6 @@ function isNextTo(base: Expr, width: number): boolean {
   if (term?.op !== 'binary' || term.fn !== 'mul' || ofBlock.length > 1) return false;
   const [a, b] = term.b.op === 'const' ? [term.a, term.b] : [term.b, term.a];
   return a.op === 'special' && b.op === 'const' && Number(b.value) === width;
-}
-
-/** Whether all variables in a value, and in theirs, are assigned once. */
-function isConstant(e: Expr, assignments: Assignments): boolean {
-  if (e.op !== 'var') return exprParts(e).every((part) => isConstant(part, assignments));
-  const [value, ...others] = assignments.get(e.var.id) ?? [];
-  return value !== undefined && others.length === 0 && !mayFail(value) && isConstant(value, assignments);
 }
 
 /** Variables of an item's own that go from one full round to the next. */

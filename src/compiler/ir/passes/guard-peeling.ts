@@ -22,6 +22,8 @@ export interface PeeledGuard {
   readonly hi: Expr;
   /** Whether `bounded` holds for all threadIdx.x in [lo, hi). False when base + lane wraps there; lo..hi is then the whole row. */
   readonly exact: Expr;
+  /** Whether at most one item is within the bounds, where they are exact. */
+  readonly single: boolean;
   /** The part of the guard that the bounds stand for: what to test where `exact` is false. */
   readonly bounded: Expr | undefined;
   /** The part that stays a test (or mask) for each item, even where `exact` holds. */
@@ -57,6 +59,8 @@ export function peelGuard(body: readonly Stmt[], uniformity: Uniformity, blockDi
     lo: foldExpr(select(exact, lo, i32(0))),
     hi: foldExpr(select(exact, hi, i32(blockDimX))),
     exact,
+    // As only an equation has both.
+    single: parts.bounds.some((b) => b.lo !== undefined && b.hi !== undefined),
     bounded: conjunction(parts.bounded),
     rest: conjunction(parts.rest),
     body: guard.then,

@@ -12,7 +12,7 @@ import type { ArraySym, Kernel, Label, MemRef, Stmt } from '../ops.ts';
 import { analyseLiveness, type Liveness } from './liveness.ts';
 import type { Shape, UniformityOptions } from './shapes.ts';
 import { analyseUniformity, type Uniformity } from './uniformity.ts';
-import { eachExpr, eachStmt, hasReturn, mapLists, mapSame, someStmt, written } from './walk.ts';
+import { eachAccess, eachStmt, hasReturn, mapLists, mapSame, someStmt } from './walk.ts';
 
 /**
  * The kernel with a barrier in each loop that is better run round by round; the same kernel when there is none. Before return
@@ -66,11 +66,11 @@ function isInnermost({ body, update }: Loop): boolean {
 function isCandidate(loop: Loop): boolean {
   const rest = testedLoop(loop)?.body;
   if (rest === undefined) return false;
-  return !someStmt([...rest, ...loop.update], isInOrder) && accesses(rest).some((mem) => mem.array.space === 'global');
+  return !someStmt([...rest, ...loop.update], keepsOrder) && accesses(rest).some((mem) => mem.array.space === 'global');
 }
 
 /** Statements whose order between items shows, or that keep items together already. */
-function isInOrder(s: Stmt): boolean {
+export function keepsOrder(s: Stmt): boolean {
   switch (s.op) {
     case 'assign':
     case 'store':
@@ -87,12 +87,8 @@ function isInOrder(s: Stmt): boolean {
 
 function accesses(list: readonly Stmt[]): MemRef[] {
   const found: MemRef[] = [];
-  eachStmt(list, (s) => {
-    const mem = written(s);
-    if (mem !== undefined) found.push(mem);
-  });
-  eachExpr(list, (e) => {
-    if (e.op === 'load') found.push(e.mem);
+  eachAccess(list, (mem) => {
+    found.push(mem);
   });
   return found;
 }

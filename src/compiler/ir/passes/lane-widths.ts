@@ -46,12 +46,23 @@ export function fitsSign([low, high]: Range, bits: LaneBits, sign: 's' | 'u'): b
   return sign === 'u' ? low >= 0 && high < 2 ** bits : low >= -(2 ** (bits - 1)) && high < 2 ** (bits - 1);
 }
 
-/** A factor m < 2^16 and a shift with `x * m >> shift` = x / divisor, rounded down, for 0 <= x <= most < 2^16. */
-export function reciprocal(divisor: number, most: number): { factor: number; shift: number } | undefined {
-  for (let shift = 16; shift < 32; shift++) {
-    const factor = Math.ceil(2 ** shift / divisor);
-    if (factor >= 2 ** 16) return undefined;
-    if ((factor * divisor - 2 ** shift) * most < 2 ** shift) return { factor, shift };
+/** What to multiply by and how far to shift the product, instead of dividing. */
+export interface Reciprocal {
+  readonly factor: number;
+  readonly shift: number;
+}
+
+/**
+ * A factor m < 2^bits and a shift of at least `bits` with `x * m >> shift` = x / divisor, rounded down, for 0 <= x <= most: what the product with
+ * ⌈2^shift / divisor⌉ is too large by is then less than the 1 / divisor by which a quotient is away from the next integer.
+ */
+export function reciprocal(divisor: number, most: number, bits: 16 | 32): Reciprocal | undefined {
+  const by = BigInt(divisor);
+  for (let shift = bits; shift < 2 * bits; shift++) {
+    const power = 1n << BigInt(shift);
+    const factor = (power + by - 1n) / by;
+    if (factor >> BigInt(bits) > 0n) return undefined;
+    if ((factor * by - power) * BigInt(most) < power) return { factor: Number(factor), shift };
   }
   return undefined;
 }
@@ -117,6 +128,14 @@ export class LaneWidths {
       if (sign !== undefined) return { bits, sign, clamp: this.#isScalar(a) ? x : y };
     }
     return undefined;
+  }
+
+  /** Of a difference: the sign of its operands, where lanes of these bits hold both of them, so that its size is the larger less the smaller. */
+  distance(e: Expr, bits: 8 | 16): 's' | 'u' | undefined {
+    if (e.op !== 'binary' || e.fn !== 'sub' || !this.isComputable(e.a, bits) || !this.isComputable(e.b, bits))
+      return undefined;
+    const ranges = [this.ranges.of(e.a), this.ranges.of(e.b)];
+    return (['u', 's'] as const).find((sign) => ranges.every((r) => fitsSign(r, bits, sign)));
   }
 
   // -------------------------------------------------------------- variables
@@ -214,7 +233,8 @@ export class LaneWidths {
       case 'cast':
         return this.#castComputable(e, bits);
       case 'unary':
-        if (e.fn === 'abs') return fitsSign(this.ranges.of(e.a), bits, 's') && all(e.a);
+        if (e.fn === 'abs')
+          return (fitsSign(this.ranges.of(e.a), bits, 's') && all(e.a)) || this.distance(e.a, bits) !== undefined;
         return (e.fn === 'neg' || e.fn === 'not' || e.fn === 'uniform') && all(e.a);
       case 'binary':
         break;
@@ -246,7 +266,7 @@ export class LaneWidths {
         const [low, high] = this.ranges.of(e.a);
         if (low < 0 || count <= 0 || !exact(e.a)) return false;
         if (Number.isInteger(Math.log2(count))) return count < 2 ** bits;
-        return bits === 16 && reciprocal(count, high) !== undefined;
+        return bits === 16 && reciprocal(count, high, 16) !== undefined;
       }
       default:
         return false;

@@ -126,4 +126,25 @@ describe('counters', () => {
     expect(faults).toBeGreaterThan(3);
     expect(faults).toBeLessThan(10);
   });
+
+  it('are asked about where they store, too', () => {
+    const storing = rows({
+      body: ({ b, k, element }) => {
+        const y = b.global('i32', 'y');
+        const index = ir.read(k);
+        const mem = ir.at(y, index, { checks: [{ index, extent: b.value('i32', 'm'), axis: 0 }] });
+        return [ir.store(mem, element(index))];
+      },
+      exit: ({ k }) => ir.ge(ir.read(k), ir.i32(ROOM)),
+    });
+    const kernel = askAhead(storing);
+    verify(kernel);
+    const [x, y] = [4 * (THREADS + 1), 4 * (THREADS + 1 + ROOM)];
+    const image = new Uint8Array(4 * (THREADS + 1 + 2 * ROOM + THREADS));
+    for (const room of [ROOM, ROOM - 1]) {
+      const args = [0, x, y + 4 * ROOM, ROOM, y, room];
+      const fault = check(kernel, { block: [THREADS, 1, 1] }, args, image, [{ at: y, elem: 'i32', length: ROOM }]);
+      expect(fault === undefined).toBe(room === ROOM);
+    }
+  });
 });

@@ -13,7 +13,7 @@ import type { Check, Expr, Kernel, Label, MemRef, Stmt, Var } from '../ops.ts';
 import { countingLoop } from './trip-counts.ts';
 import {
   assignedIn,
-  eachExpr,
+  eachAccess,
   exprParts,
   mapLists,
   mapParts,
@@ -160,8 +160,6 @@ export function extentsOf(body: readonly Stmt[], counter: Var): readonly Expr[] 
         extent,
       );
   };
-  eachExpr(body, (e) => {
-    if (e.op === 'load') note(e.mem);
-  });
+  eachAccess(body, note);
   return [...found.values()];
 }

@@ -2,13 +2,12 @@
  * Four rounds at a time of short loops that read memory which nobody writes and then change other memory, such as a histogram's `for (i = grid(1); i < n; i += gridSize(1))`. What a round changes
  * keeps compilers from loading for the next one meanwhile, unless they see several rounds in a row.
  */
-import { assign, binary, compare, constant, i32, ifElse, KernelBuilder, read, select } from '../builder.ts';
+import { assign, binary, compare, constant, i32, ifElse, read, select } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import type { Expr, Kernel, Stmt, Var } from '../ops.ts';
-import { analyseLiveness, type Liveness } from './liveness.ts';
 import { renamed } from './rename.ts';
-import { copyAt, isRead, laterBy, nodesIn } from './round-copies.ts';
-import { assignedIn, eachExpr, mapLists, mayWrite, readOnlyParams, someExpr, someStmt } from './walk.ts';
+import { type Copying, copyAt, isRead, laterBy, nodesIn, replaceLoops } from './round-copies.ts';
+import { assignedIn, eachExpr, mayWrite, readOnlyParams, someExpr, someStmt } from './walk.ts';
 
 const ROUNDS = 4;
 /** Expression nodes of a round, at most. */
@@ -18,29 +17,11 @@ const LONGEST_STEP = 2 ** 28;
 
 /** The same kernel when nothing changes. */
 export function overlapRounds(kernel: Kernel): Kernel {
-  const b = KernelBuilder.from(kernel);
   const unwritten = readOnlyParams(kernel);
-  let liveness: Liveness | undefined;
-  const change = (list: readonly Stmt[]): readonly Stmt[] => {
-    let changed = false;
-    const out = list.flatMap((s) => {
-      const counted = s.op === 'loop' ? countedLoop(s, unwritten) : undefined;
-      if (s.op !== 'loop' || counted === undefined) {
-        const inner = mapLists(s, change);
-        changed ||= inner !== s;
-        return [inner];
-      }
-      changed = true;
-      liveness ??= analyseLiveness(kernel.body);
-      const [before, after] = [liveness.before(s), liveness.after(s)];
-      const inside = assignedIn(counted.body);
-      const own = kernel.vars.filter(({ id }) => inside.has(id) && !before.has(id) && !after.has(id));
-      return severalAtOnce(s, counted, own, b);
-    });
-    return changed ? out : list;
-  };
-  const body = change(kernel.body);
-  return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
+  return replaceLoops(kernel, (loop, _, copying) => {
+    const counted = countedLoop(loop, unwritten);
+    return counted && severalAtOnce(loop, counted, copying);
+  });
 }
 
 interface Counted {
@@ -75,12 +56,7 @@ function countedLoop(loop: Loop, unwritten: ReadonlySet<number>): Counted | unde
 }
 
 /** The loop with several rounds in one, as long as there are so many, and the loop as it was behind it. */
-function severalAtOnce(
-  loop: Loop,
-  { counter, bound, step, body }: Counted,
-  own: readonly Var[],
-  b: KernelBuilder,
-): Stmt[] {
+function severalAtOnce(loop: Loop, { counter, bound, step, body }: Counted, { b, own }: Copying): Stmt[] {
   const { pos } = loop;
   const last = b.variable('i32', '%last');
   // The last of the rounds is below the bound where the counter is below this; nothing wraps.
@@ -96,7 +72,7 @@ function severalAtOnce(
     constant('i32', -(2 ** 31)),
   );
   const rounds = Array.from({ length: ROUNDS }, (_, k) => {
-    const copies = new Map(own.map((v) => [v.id, b.variable(v.type, v.name)]));
+    const copies = new Map(own().map((v) => [v.id, b.variable(v.type, v.name)]));
     return renamed(
       body.map((s) => copyAt(s, counter, laterBy(read(counter), step, k))),
       copies,

@@ -1,11 +1,13 @@
 /**
  * Copies of a loop's rounds, and how many rounds there are.
  */
-import { binary, constant } from '../builder.ts';
+import { binary, constant, KernelBuilder, read } from '../builder.ts';
+import type { Loop } from '../loops.ts';
 import { exprsSize } from '../measures.ts';
-import type { Expr, Stmt, Var } from '../ops.ts';
+import type { Check, Expr, Kernel, Label, MemRef, Stmt, Var } from '../ops.ts';
 import { foldExpr } from './fold.ts';
-import { eachStmt, mapExpr, mapLists, mapStmtExprs } from './walk.ts';
+import { analyseLiveness, type Liveness } from './liveness.ts';
+import { assignedIn, eachStmt, mapExpr, mapLists, mapStmtExprs } from './walk.ts';
 
 /** Every statement stands in one place only. Expressions may be shared, but not what is checked place by place. */
 export function copyOf(s: Stmt): Stmt {
@@ -54,4 +56,96 @@ export function nodesIn(body: readonly Stmt[]): number {
     statements++;
   });
   return statements + exprsSize(body);
+}
+
+/** Copies the statements of a loop for another one, with variables of its own for what does not leave a round. */
+export class Copier {
+  readonly #b: KernelBuilder;
+  readonly #outer: ReadonlySet<number>;
+  readonly #from: Label;
+  readonly #to: Label;
+  readonly #keeps: ((check: Check) => boolean) | undefined;
+  readonly #vars = new Map<number, Var>();
+
+  /** With only those checks that `keeps` wants, where it is given. */
+  constructor(b: KernelBuilder, outer: ReadonlySet<number>, from: Label, to: Label, keeps?: (check: Check) => boolean) {
+    this.#b = b;
+    this.#keeps = keeps;
+    this.#outer = outer;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  list(list: readonly Stmt[]): readonly Stmt[] {
+    return list.map((s) => this.#statement(s));
+  }
+
+  #statement(s: Stmt): Stmt {
+    const own = mapLists(
+      mapStmtExprs(s, (e) => this.#expr(e)),
+      (inner) => this.list(inner),
+    );
+    if (own.op === 'continue' && own.label === this.#from) return { ...own, label: this.#to };
+    if (own.op === 'assign') return { ...own, var: this.#variable(own.var) };
+    if (own.op === 'store') return { ...own, mem: this.#checked(own.mem) };
+    if (own.op === 'atomic') return { ...own, result: own.result && this.#variable(own.result) };
+    return { ...own };
+  }
+
+  /** What is asserted to be uniform is so place by place. */
+  #expr(e: Expr): Expr {
+    if (e.op === 'var') return this.#outer.has(e.var.id) ? e : read(this.#variable(e.var));
+    if (e.op === 'load') return { ...e, mem: this.#checked(e.mem) };
+    return e.op === 'unary' && e.fn === 'uniform' ? { ...e } : e;
+  }
+
+  #checked(mem: MemRef): MemRef {
+    return this.#keeps === undefined ? mem : { ...mem, checks: mem.checks.filter(this.#keeps) };
+  }
+
+  #variable(v: Var): Var {
+    if (this.#outer.has(v.id)) return v;
+    const copy = this.#vars.get(v.id) ?? this.#b.variable(v.type, v.name);
+    this.#vars.set(v.id, copy);
+    return copy;
+  }
+}
+
+/** What copies of a loop are made with. */
+export interface Copying {
+  readonly b: KernelBuilder;
+  /** The variables of the kernel that no round of the loop leaves to others, nor to what is behind it. */
+  readonly own: () => readonly Var[];
+}
+
+/** A kernel with statements in place of some of its loops, which stand behind `before`; the same kernel when there are none. */
+export function replaceLoops(
+  kernel: Kernel,
+  replace: (loop: Loop, before: Stmt | undefined, copying: Copying) => readonly Stmt[] | undefined,
+): Kernel {
+  const b = KernelBuilder.from(kernel);
+  const own = ownVariables(kernel);
+  const inList = (list: readonly Stmt[]): readonly Stmt[] => {
+    let changed = false;
+    const out = list.flatMap((s, k) => {
+      const copies = s.op === 'loop' ? replace(s, list[k - 1], { b, own: () => own(s) }) : undefined;
+      const inner = copies ?? [mapLists(s, inList)];
+      changed ||= inner[0] !== s;
+      return inner;
+    });
+    return changed ? out : list;
+  };
+  const body = inList(kernel.body);
+  return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
+}
+
+/** A function that tells the variables that no round of a loop of the kernel leaves to others, nor to what is behind it. */
+export function ownVariables(kernel: Kernel): (loop: Loop) => readonly Var[] {
+  let liveness: Liveness | undefined;
+  return (loop) => {
+    liveness ??= analyseLiveness(kernel.body);
+    const [before, after] = [liveness.before(loop), liveness.after(loop)];
+    const inside = assignedIn(loop.body);
+    return kernel.vars.filter(({ id }) => inside.has(id) && !before.has(id) && !after.has(id));
+  };
 }

@@ -45,16 +45,42 @@ const b = new KernelBuilder('fold');
 const x = b.value('i32', 'x');
 const u = b.value('u32', 'u');
 const f = b.value('f32', 'f');
+const i = b.variable('i32', 'i');
 const kernel = b.build([]);
 const folded = (e: Expr): string => printExpr(foldExpr(e), kernel);
 
 describe('expressions', () => {
+  test('choosing a number or its negative by its sign is its size', () => {
+    const [below, from] = [lt(x, i32(0)), compare('ge', x, i32(0))];
+    const size = folded(unary('abs', x));
+    for (const e of [select(below, neg(x), x), select(from, x, neg(x)), select(compare('le', x, i32(0)), neg(x), x)])
+      expect(folded(e)).toBe(size);
+    const y = bitcast('i32', u);
+    for (const e of [
+      select(below, x, neg(x)),
+      select(lt(x, i32(1)), neg(x), x),
+      select(below, neg(y), y),
+      select(lt(f, f32(0)), neg(f), f),
+    ])
+      expect(folded(e)).toContain('select');
+  });
+
   test('constants wrap, saturate and round as machines do', () => {
     expect(folded(add(i32(0x7fffffff), i32(1)))).toBe('-2147483648');
     expect(folded(binary('div', i32(7), i32(0)))).toBe('0');
     expect(folded(cast('u8', f32(300)))).toBe('255');
     expect(folded(add(f32(16777216), f32(1)))).toBe('16777216f32');
     expect(folded(bitcast('i32', f32(1)))).toBe('1065353216');
+  });
+
+  test('an integer of 32 bits comes out of f64 as it went in', () => {
+    const through = (to: 'i32' | 'u32' | 'u8', e: Expr): Expr => cast(to, cast('f64', e));
+    expect(folded(through('i32', read(i)))).toBe('i');
+    expect(folded(through('u32', u))).toBe('u');
+    // These saturate, and f32 rounds.
+    expect(folded(through('i32', u))).toContain('f64');
+    expect(folded(through('u8', read(i)))).toContain('f64');
+    expect(folded(cast('i32', cast('f32', read(i))))).toContain('f32');
   });
 
   test('integer identities', () => {

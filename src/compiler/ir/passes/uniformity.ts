@@ -131,6 +131,7 @@ class Walk implements Uniformity {
       isWritten: (a) => writes.has(memoryOf(a)),
       isSteady: (load) => steady.has(load),
       values: ({ id }) => (opaque.has(id) ? undefined : values.get(id)),
+      known: undefined,
     };
     // Read before any assignment: zero, in every thread.
     for (const id of this.#liveness.entry) this.#shapes.set(id, 'G');

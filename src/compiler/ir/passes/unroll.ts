@@ -9,9 +9,8 @@ import { KernelBuilder } from '../builder.ts';
 import { type Loop, testedLoop } from '../loops.ts';
 import type { ArraySym, BinaryOp, Expr, Kernel, Label, Stmt, Var } from '../ops.ts';
 import { foldExpr, foldNode } from './fold.ts';
-import { analyseLiveness, type Liveness } from './liveness.ts';
 import { renamed } from './rename.ts';
-import { anew, copyAt, copyOf, countRounds, isRead, nodesIn } from './round-copies.ts';
+import { anew, copyAt, copyOf, countRounds, isRead, nodesIn, ownVariables } from './round-copies.ts';
 import { unrollableArrays } from './scalars.ts';
 import { inGroups, MOST_COUNTED, severalRounds } from './several-rounds.ts';
 import {
@@ -75,7 +74,13 @@ export function unroll(
 ): Kernel {
   const named = options.elements ? unrollableArrays(kernel) : new Set<ArraySym>();
   const b = KernelBuilder.from(kernel);
-  const body = unrollList(kernel.body, { ...options, stay, named, own: ownVariables(kernel, b) });
+  const own = ownVariables(kernel);
+  const body = unrollList(kernel.body, {
+    ...options,
+    stay,
+    named,
+    own: (loop) => new Map(own(loop).map((v) => [v.id, b.variable(v.type, v.name)])),
+  });
   return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
 }
 
@@ -91,17 +96,6 @@ interface Unrolling extends UnrollOptions {
   readonly named: ReadonlySet<ArraySym>;
   /** New variables for those that no round of a loop of the kernel leaves to others, by `Var.id`. */
   readonly own: (loop: Loop) => ReadonlyMap<number, Var>;
-}
-
-function ownVariables(kernel: Kernel, b: KernelBuilder): Unrolling['own'] {
-  let liveness: Liveness | undefined;
-  return (loop) => {
-    liveness ??= analyseLiveness(kernel.body);
-    const [before, after] = [liveness.before(loop), liveness.after(loop)];
-    const inside = assignedIn(loop.body);
-    const own = kernel.vars.filter(({ id }) => inside.has(id) && !before.has(id) && !after.has(id));
-    return new Map(own.map((v) => [v.id, b.variable(v.type, v.name)]));
-  };
 }
 
 function unrollList(list: readonly Stmt[], options: Unrolling): readonly Stmt[] {

@@ -22,6 +22,17 @@ export function hasLoad(e: Expr): boolean {
   return someExpr(e, (x) => x.op === 'load');
 }
 
+/** What a statement loads, an element again where it is loaded again; not what only checks of an access load. */
+export function loadsOf(s: Stmt): (Expr & { op: 'load' })[] {
+  const found: (Expr & { op: 'load' })[] = [];
+  const visit = (e: Expr): void => {
+    if (e.op === 'load') found.push(e);
+    for (const part of e.op === 'load' ? [e.mem.index] : exprParts(e)) visit(part);
+  };
+  for (const e of stmtExprs(s)) visit(e);
+  return found;
+}
+
 /** Ids of the variables that an expression reads are added to `into`. */
 export function addReads(e: Expr, into: { add(id: number): unknown }): void {
   if (e.op === 'var') into.add(e.var.id);
@@ -83,6 +94,17 @@ export function eachExpr(list: readonly Stmt[], visit: (e: Expr) => void): void 
   });
 }
 
+/** Calls `visit` for each place in memory that a list writes, then for each that it loads. */
+export function eachAccess(list: readonly Stmt[], visit: (mem: MemRef) => void): void {
+  eachStmt(list, (s) => {
+    const mem = written(s);
+    if (mem !== undefined) visit(mem);
+  });
+  eachExpr(list, (e) => {
+    if (e.op === 'load') visit(e.mem);
+  });
+}
+
 /** The places, sizes and other given values that are read. */
 export function specialsIn(list: readonly Stmt[]): Set<Special> {
   const found = new Set<Special>();
@@ -102,6 +124,10 @@ export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boo
 
 export function hasBarrier(list: readonly Stmt[]): boolean {
   return someStmt(list, (s) => s.op === 'barrier');
+}
+
+export function hasLoop(list: readonly Stmt[]): boolean {
+  return someStmt(list, (s) => s.op === 'loop');
 }
 
 export function hasReturn(list: readonly Stmt[]): boolean {

@@ -4,8 +4,24 @@
  * 2^k is added to the exponent field. Arguments whose results overflow or are denormal, and NaN, are the host's.
  */
 import type { Expr } from '../../ir/ops.ts';
-import { abs, add, copysign, div, fastTwoSum, gt, le, lt, mul, ne, not, select, shl, sub } from '../notation.ts';
-import { bitsOf, f64, fromBits, i64, nearestInt, orHost, polynomial, upper } from './notation.ts';
+import {
+  abs,
+  add,
+  copysign,
+  div,
+  fastTwoSum,
+  gt,
+  le,
+  lt,
+  mul,
+  ne,
+  not,
+  polynomial,
+  select,
+  shl,
+  sub,
+} from '../notation.ts';
+import { bitsOf, f64, fromBits, i64, nearestInt, orHost, upper } from './notation.ts';
 
 const LOG2_E = Math.LOG2E;
 /** ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */

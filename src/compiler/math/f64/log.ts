@@ -5,8 +5,8 @@
  * Zero, negative, infinite, NaN and denormal arguments are the host's.
  */
 import type { Expr } from '../../ir/ops.ts';
-import { add, and, div, fastTwoSum, ge, le, mul, neg, not, or, shr, sub } from '../notation.ts';
-import { bitsOf, fromBits, orHost, polynomial, u64, upper } from './notation.ts';
+import { add, and, div, fastTwoSum, ge, le, mul, neg, not, or, polynomial, shr, sub } from '../notation.ts';
+import { bitsOf, fromBits, orHost, u64, upper } from './notation.ts';
 
 /** ln 2 in two parts; the first has 42 bits, so that its product with an exponent is exact. */
 const LN2_HI = 0.6931471805598903;

@@ -5,7 +5,7 @@
  */
 import { constant } from '../../ir/builder.ts';
 import type { Expr, MathFn } from '../../ir/ops.ts';
-import { add, and, mul, sub, unlikely, xor } from '../notation.ts';
+import { add, and, sub, unlikely, xor } from '../notation.ts';
 
 export function f64(value: number): Expr {
   return constant('f64', value);
@@ -26,12 +26,6 @@ export function fromBits(a: Expr): Expr {
 /** `unlikely(cond, the host's function, value)`: for arguments that the value is not good for. */
 export function orHost(cond: Expr, fn: MathFn, args: readonly Expr[], value: Expr): Expr {
   return unlikely(cond, { op: 'call', type: 'f64', fn, args }, value);
-}
-
-/** c[0] + x (c[1] + x (c[2] + …)). */
-export function polynomial(x: Expr, coefficients: readonly number[]): Expr {
-  const [last = 0, ...others] = [...coefficients].reverse();
-  return others.reduce((sum: Expr, c) => add(mul(sum, x), c), f64(last));
 }
 
 /** 1.5 · 2⁵²: the unit of the last place is 1 there. */

@@ -5,10 +5,27 @@
  * a sum of two numbers, the first of which has 26 bits, so that products of two such are exact.
  */
 import type { Expr } from '../../ir/ops.ts';
-import { abs, add, and, div, eq, fastTwoSum, ge, le, lt, mul, not, or, type Pair, sqrt, sub } from '../notation.ts';
+import {
+  abs,
+  add,
+  and,
+  div,
+  eq,
+  fastTwoSum,
+  ge,
+  le,
+  lt,
+  mul,
+  not,
+  or,
+  type Pair,
+  polynomial,
+  sqrt,
+  sub,
+} from '../notation.ts';
 import { expPower } from './exp.ts';
 import { split, unusual } from './log.ts';
-import { f64, orHost, polynomial, upper } from './notation.ts';
+import { f64, orHost, upper } from './notation.ts';
 
 /** ((log(1 + f) / s - 2) / s² - 2/3) / s² in s²: 2⁻⁶⁵. */
 const LOG = [

@@ -6,7 +6,8 @@
  */
 import type { Expr } from '../../ir/ops.ts';
 import { abs, add, and, branch, le, mul, not, type Pair, shl, sub, xor } from '../notation.ts';
-import { bitsOf, byLowBit, f64, fromBits, i64, nearestInt, orHost, polynomial } from './notation.ts';
+import { type SineAndCosine, sineAndCosine } from '../trig.ts';
+import { bitsOf, byLowBit, fromBits, i64, nearestInt, orHost } from './notation.ts';
 
 const TWO_OVER_PI = 0.6366197723675814;
 /** π/2: 36, 36 and 53 significant bits. */
@@ -43,20 +44,7 @@ function reduce(a: Expr): Reduced {
   return { quadrant: k.bits, r: { hi, lo } };
 }
 
-interface SineAndCosine {
-  readonly sine: Expr;
-  readonly cosine: Expr;
-}
-
-/** sin r and cos r of what is left of an angle. */
-function both({ hi, lo }: Pair): SineAndCosine {
-  const z = mul(hi, hi);
-  const half = mul(z, 0.5);
-  const sine = add(hi, add(mul(mul(hi, z), polynomial(z, SIN)), sub(lo, mul(lo, half))));
-  const one = sub(f64(1), half);
-  const cosine = add(one, add(sub(sub(f64(1), one), half), sub(mul(mul(z, z), polynomial(z, COS)), mul(hi, lo))));
-  return { sine, cosine };
-}
+const both = (r: Pair): SineAndCosine => sineAndCosine(r, SIN, COS);
 
 /** Made where it is used: pages load what makes it later than this. */
 const signBit = (): Expr => i64(-(2n ** 63n));

@@ -4,6 +4,7 @@
  * 2^k goes into the exponent field; results that overflow or are denormal take the rare path, which multiplies twice.
  */
 import type { Expr } from '../../ir/ops.ts';
+import { f64, i64 } from '../f64/notation.ts';
 import {
   abs,
   add,
@@ -23,7 +24,7 @@ import {
   sub,
   unlikely,
 } from '../notation.ts';
-import { bitsAs, f64, fma, horner, i64, lowWord, nearestProduct, reciprocal, to } from './notation.ts';
+import { bitsAs, fma, horner, lowWord, nearestProduct, reciprocal, to } from './notation.ts';
 
 const LOG2_E = Math.LOG2E;
 const LN2 = Math.LN2;

@@ -6,6 +6,7 @@
  * Near its zeros on the negative axis lgamma is accurate absolutely, not relatively.
  */
 import type { Expr } from '../../ir/ops.ts';
+import { f64 } from '../f64/notation.ts';
 import {
   abs,
   add,
@@ -31,7 +32,6 @@ import {
   either,
   eitherOf,
   exactProduct,
-  f64,
   floor,
   fma,
   horner,

@@ -6,6 +6,7 @@
  * log1p of something that keeps its low bits.
  */
 import type { Expr } from '../../ir/ops.ts';
+import { f64, i64 } from '../f64/notation.ts';
 import {
   abs,
   add,
@@ -30,7 +31,7 @@ import {
   unlikely,
 } from '../notation.ts';
 import { log, log1pPair } from './log64.ts';
-import { approx, bitsAs, f64, fma, fmax, fmin, horner, i64, product, quotient, reciprocal } from './notation.ts';
+import { approx, bitsAs, fma, fmax, fmin, horner, product, quotient, reciprocal } from './notation.ts';
 
 /** (atan r - r) / r³ in r², |r| ≤ √2 - 1: 2⁻⁵⁷. */
 const ATAN = [

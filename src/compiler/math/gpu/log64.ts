@@ -5,6 +5,7 @@
  * Zero, negative, infinite, NaN and denormal arguments take the rare path.
  */
 import type { Expr } from '../../ir/ops.ts';
+import { f64, i64, u64 } from '../f64/notation.ts';
 import {
   add,
   and,
@@ -25,7 +26,7 @@ import {
   twoSum,
   unlikely,
 } from '../notation.ts';
-import { bitsAs, exactProduct, f64, fma, horner, i64, quotient, reciprocal, timesPair, to, u64 } from './notation.ts';
+import { bitsAs, exactProduct, fma, horner, quotient, reciprocal, timesPair, to } from './notation.ts';
 
 const LN2 = Math.LN2;
 const LN2_LO = 2.3190468138462996e-17;

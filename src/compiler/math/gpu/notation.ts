@@ -43,15 +43,6 @@ export function clz(a: Expr): Expr {
   return intrinsic(CLZ, a);
 }
 
-export function f64(value: number): Expr {
-  return constant('f64', value);
-}
-export function i64(value: bigint): Expr {
-  return constant('i64', value);
-}
-export function u64(value: bigint): Expr {
-  return constant('u64', value);
-}
 export function to(type: ValueType, a: Expr): Expr {
   return cast(type, a);
 }

@@ -2,6 +2,7 @@
  * pow, cbrt, rsqrt and hypot of f64 for GPUs.
  */
 import type { Expr } from '../../ir/ops.ts';
+import { f64, i64, u64 } from '../f64/notation.ts';
 import {
   abs,
   add,
@@ -26,7 +27,7 @@ import {
 } from '../notation.ts';
 import { expOf } from './exp64.ts';
 import { logPair } from './log64.ts';
-import { approx, bitsAs, f64, floor, fma, fmax, i64, product, to, u64 } from './notation.ts';
+import { approx, bitsAs, floor, fma, fmax, product, to } from './notation.ts';
 
 export function pow(x: Expr, y: Expr): Expr {
   const ax = abs(x);

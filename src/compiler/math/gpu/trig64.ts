@@ -6,6 +6,7 @@
  */
 import { KernelBuilder } from '../../ir/builder.ts';
 import type { ArraySym, Expr } from '../../ir/ops.ts';
+import { f64, i64, u64 } from '../f64/notation.ts';
 import {
   abs,
   add,
@@ -31,11 +32,9 @@ import {
   bitsAs,
   element,
   exactProduct,
-  f64,
   floor,
   fma,
   horner,
-  i64,
   lowWord,
   mulhi,
   nearestProduct,
@@ -43,7 +42,6 @@ import {
   quotient,
   timesPair,
   to,
-  u64,
   unlikelyOf,
 } from './notation.ts';
 

@@ -83,9 +83,10 @@ function linear(e: Expr, factor: number, terms: Term[], g?: Pick<Gen, 'first' | 
 
 const isIndex = (e: Expr): boolean => e.type === 'i32' || e.type === 'u32' || e.type === 'i64' || e.type === 'u64';
 
-/** Stack: sum so far. Adds `scalar * factor`. */
-function addTerm(g: Gen, { e, factor, unshifted }: Term): void {
+/** Stack: sum so far. Adds `scalar * factor * scale`. */
+function addTerm(g: Gen, { e, factor: own, unshifted }: Term, scale: number): void {
   const { f } = g;
+  const factor = Math.imul(own, scale);
   if (unshifted) f.get(g.at.thread[0]);
   else scalar(g, e);
   if (isWide(e.type)) f.op('i32.wrap_i64');
@@ -152,8 +153,8 @@ function pushScaled(g: Gen, array: ArraySym, index: Expr, scale: number, disp: n
   };
   const isShared = g.first !== undefined || g.shift !== undefined;
   if (!isShared) addRest();
-  const ranked = terms.map((t) => ({ ...t, rank: g.rank(t.e) })).sort((a, b) => a.rank - b.rank);
-  for (const term of ranked) addTerm(g, { ...term, factor: Math.imul(term.factor, scale) });
+  const ranked = terms.map((term) => ({ term, rank: g.rank(term.e) })).sort((a, b) => a.rank - b.rank);
+  for (const { term } of ranked) addTerm(g, term, scale);
   if (isShared) addRest();
   return offset;
 }
@@ -268,8 +269,31 @@ export function distanceOf(a: MemRef, b: MemRef): number | undefined {
   return minus.length > 0 ? undefined : constant * a.scale + a.disp - b.disp;
 }
 
+/** How many bytes beyond a multiple of `bytes`, a power of two, an access lies from the base of its array, where that is so for any index. */
+export function placeWithin({ index, scale, disp }: MemRef, bytes: number): number | undefined {
+  const terms: Term[] = [];
+  const constant = linear(index, 1, terms);
+  // Modulo 2^32, which is a multiple too.
+  if (terms.some(({ e, factor }) => (factor * scale * powerIn(e)) % bytes !== 0)) return undefined;
+  return (Math.imul(constant, scale) + disp) & (bytes - 1);
+}
+
+/** A small power of two that an integer is certain to be a multiple of. */
+function powerIn(e: Expr): number {
+  if (e.op === 'const') return Number(e.value) % 4 === 0 ? 4 : Number(e.value) % 2 === 0 ? 2 : 1;
+  return e.op === 'binary' && e.fn === 'mul' ? powerIn(e.a) * powerIn(e.b) : 1;
+}
+
 /** Bytes that may be read next to an element of an array, wherever it lies. */
 const NEAR = 256;
+
+/** Whether nothing is known of where lanes lie, nor likely: `withAddresses` then hands out an address for each lane, once. */
+export function isAnywhere(g: Gen, mem: MemRef): boolean {
+  if (g.variant.memory64 || mem.array.space === 'local' || isWide(mem.index.type) || shapeOf(g, mem.index) !== 'V')
+    return false;
+  if (knownDistances(g, mem, undefined) !== undefined || g.laneFacts.isExchange(mem.index)) return false;
+  return g.laneFacts.likelyStep(mem.index) === undefined;
+}
 
 /** How far the addresses of the lanes lie from that of lane 0; undefined where each must be asked for its own. */
 export function knownDistances(g: Gen, mem: MemRef, localLane: number | undefined): Offsets | undefined {

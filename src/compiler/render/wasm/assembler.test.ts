@@ -2,6 +2,7 @@
  * The assembler: encodings, and modules that the engine accepts.
  */
 import { describe, expect, it } from 'vitest';
+import { disassemble } from '../../../driver/cpu/disassemble.ts';
 import { ByteWriter, ModuleBuilder } from './assembler.ts';
 import { allOps, type PlainOp } from './opcodes.ts';
 
@@ -105,6 +106,24 @@ describe('modules', () => {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
     expect(exports.sum?.(0)).toBe(1 + 3 - 1 + 1 + 3);
+  });
+
+  it('have variables that are kept from call to call', () => {
+    const module = new ModuleBuilder({ memory64: false });
+    const count = module.global(5);
+    const { index, builder: f } = module.function([], ['i32']);
+    module.export('next', index);
+    f.getGlobal(count);
+    f.getGlobal(count);
+    f.i32(1);
+    f.op('i32.add');
+    f.setGlobal(count);
+    const bytes = module.finish();
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } });
+    expect([exports.next?.(0), exports.next?.(0)]).toEqual([5, 6]);
+    expect(disassemble(bytes)).toContain('(global (mut i32) (i32.const 5))');
+    expect(disassemble(bytes)).toMatch(/global\.get 0\n.*i32\.const 1\n.*i32\.add\n.*global\.set 0/);
   });
 
   it('refuse imports after functions', () => {

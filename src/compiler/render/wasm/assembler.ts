@@ -31,13 +31,6 @@ export interface BranchTarget {
 }
 
 const NUMBER = new DataView(new ArrayBuffer(8));
-const ENCODER = typeof TextEncoder === 'undefined' ? undefined : new TextEncoder();
-
-/** Where there is no encoder (a bare context of node:vm) names show their ASCII characters; nothing refers to names that have others. */
-function utf8(text: string): Uint8Array {
-  if (ENCODER !== undefined) return ENCODER.encode(text);
-  return Uint8Array.from(text, (c) => (c < '\x7f' ? c : '_').charCodeAt(0));
-}
 
 /** Buffers of writers that are done: engines take longer to make one than the next writer takes to fill it. */
 const SPARE: Uint8Array[] = [];
@@ -116,10 +109,10 @@ export class ByteWriter {
     this.i32(NUMBER.getInt32(4, true));
   }
 
+  /** A name of the renderer's own: its characters are ASCII. */
   name(text: string): void {
-    const encoded = utf8(text);
-    this.unsigned(encoded.length);
-    this.bytes(encoded);
+    this.unsigned(text.length);
+    for (let i = 0; i < text.length; i++) this.byte(text.charCodeAt(i));
   }
 
   /** What has been written. The writer is empty then. */
@@ -269,6 +262,17 @@ export class FunctionBuilder {
     this.code.unsigned(local);
   }
 
+  /** A variable of the module (`ModuleBuilder.global`). */
+  getGlobal(index: number): void {
+    this.code.byte(OP.globalGet);
+    this.code.unsigned(index);
+  }
+
+  setGlobal(index: number): void {
+    this.code.byte(OP.globalSet);
+    this.code.unsigned(index);
+  }
+
   call(functionIndex: number): void {
     this.code.byte(OP.call);
     this.code.unsigned(functionIndex);
@@ -363,6 +367,7 @@ export class ModuleBuilder {
   readonly #imports: { module: string; name: string; type: number }[] = [];
   readonly #functions: { type: number; code: FunctionBuilder | Uint8Array }[] = [];
   readonly #exports: { name: string; index: number }[] = [];
+  readonly #globals: number[] = [];
   readonly #memory64: boolean;
 
   constructor(options: { memory64: boolean }) {
@@ -394,6 +399,11 @@ export class ModuleBuilder {
 
   #add(params: readonly WasmType[], results: readonly WasmType[], code: FunctionBuilder | Uint8Array): number {
     return this.#imports.length + this.#functions.push({ type: this.#type(params, results), code }) - 1;
+  }
+
+  /** An i32 that each instance has for itself and keeps from call to call; `initial` is below 64. Returns its index. */
+  global(initial: number): number {
+    return this.#globals.push(initial) - 1;
   }
 
   export(name: string, index: number): void {
@@ -438,6 +448,9 @@ export class ModuleBuilder {
     });
     section(3, this.#functions.length, (w) => {
       for (const { type } of this.#functions) w.unsigned(type);
+    });
+    section(6, this.#globals.length, (w) => {
+      for (const initial of this.#globals) w.bytes([TYPE_BYTE.i32, 0x01, OP.i32Const, initial, OP.end]);
     });
     section(7, this.#exports.length, (w) => {
       for (const { name, index } of this.#exports) {

@@ -1,11 +1,11 @@
 /**
  * Atomic operations: every one on every type, scalar and vector, plain and with real atomic instructions.
  */
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as ir from '../../ir/builder.ts';
 import { writeElement } from '../../ir/evaluate.ts';
 import { type AtomicOp, ELEM_SIZE, isFloat, type ValueType } from '../../ir/ops.ts';
-import { check } from './launch.testing.ts';
+import { check, runWasm } from './launch.testing.ts';
 
 const { add, mul, special, i32, read } = ir;
 const tid = special('threadIdx.x');
@@ -24,7 +24,7 @@ function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurre
   const olds = b.global(type, 'olds');
   const x = b.global(type, 'x');
   const cells = space === 'shared' ? b.shared(type, 's', 8) : target;
-  const result = b.variable(type, 'old');
+  const [result, again] = [b.variable(type, 'old'), b.variable(type, 'again')];
   const value = ir.load(ir.at(x, gid));
   const args = fn === 'cas' ? [ir.load(ir.at(x, ir.and(gid, i32(7)))), value] : [value];
   const cell = ir.binary('rem', mul(tid, i32(5)), i32(3));
@@ -34,6 +34,11 @@ function run(fn: AtomicOp, type: ValueType, space: 'global' | 'shared', concurre
     ...(space === 'shared' ? [copyIn, ir.barrier()] : []),
     ir.atomic(fn, ir.at(cells, cell), args, result),
     ir.store(ir.at(olds, gid), read(result)),
+    // In a row: each lane its own, all of them or some; and what was there.
+    ...(fn === 'cas' ? [] : [ir.atomic(fn, ir.at(olds, gid), args)]),
+    ir.ifElse(ir.eq(ir.binary('rem', tid, i32(3)), i32(0)), [ir.atomic(fn, ir.at(olds, gid), args)]),
+    ir.atomic(fn, ir.at(olds, gid), args, again),
+    ir.store(ir.at(olds, gid), read(again)),
     // A lane alone, the result unused, and one cell for all.
     ir.ifElse(ir.eq(ir.binary('rem', tid, i32(3)), i32(1)), [ir.atomic(fn, ir.at(cells, i32(7)), args)]),
     // The same for all lanes, or of each; of all lanes, or of some.
@@ -114,7 +119,60 @@ describe('histograms', () => {
         // A bin that does not exist.
         writeElement(view, 1024 + 30 * ELEM_SIZE[elem], elem, -3);
         check(kernel, { grid: [form === 0 ? 10 : 2, 1, 1], block: [12, 1, 1], lanes: 1 }, [0, 1024, 100], image, []);
+        if (form === 1) return;
+        // Lanes are asked one by one: those before have counted.
+        const { fault, memory } = runWasm(kernel, { grid: [10, 1, 1], block: [12, 1, 1] }, [0, 1024, 100], image);
+        expect(fault).toMatchObject({ thread: 6, block: 2, index: -3n, extent: 256n });
+        const counts = new Int32Array(memory.slice(0, 1024).buffer);
+        expect(counts.reduce((sum, count) => sum + count)).toBe(30);
       });
     }
   }
+
+  it('of rows, whose numbers are asked and not their places', () => {
+    const b = new ir.KernelBuilder('rows');
+    const [bins, keys] = [b.global('i32', 'bins'), b.global('i32', 'keys')];
+    const key = ir.load(ir.at(keys, tid));
+    const bin = ir.at(bins, add(mul(key, i32(4)), i32(1)), { checks: [{ index: key, extent: i32(8), axis: 0 }] });
+    const kernel = b.build([ir.atomic('add', bin, [i32(1)])], { checked: true });
+    const image = new Uint8Array(4 * 32 + 4 * 16);
+    new Int32Array(image.buffer).set(
+      Array.from({ length: 16 }, (_, k) => (k * 5) % 8),
+      32,
+    );
+    check(kernel, { block: [16, 1, 1] }, [0, 4 * 32], image, [{ at: 0, elem: 'i32', length: 32 }]);
+  });
+
+  it('of a lane far along a vector that sums first', () => {
+    const b = new ir.KernelBuilder('sums');
+    const [bins, keys, x] = [b.global('i32', 'bins'), b.global('i32', 'keys'), b.global('i32', 'x')];
+    const [i, sum, v] = [b.variable('i32', 'i'), b.variable('i32', 'sum'), b.variable('i32', 'v')];
+    const label = b.label();
+    const bin = ir.at(bins, read(v), { checks: [{ index: read(v), extent: i32(8), axis: 0 }] });
+    const kernel = b.build(
+      [
+        ir.assign(i, tid),
+        ir.assign(sum, i32(0)),
+        ir.loop(
+          label,
+          [
+            ir.ifElse(ir.ge(read(i), i32(512)), [ir.breakTo(label)]),
+            ir.assign(sum, add(read(sum), ir.load(ir.at(x, read(i))))),
+          ],
+          [ir.assign(i, add(read(i), special('blockDim.x')))],
+        ),
+        ir.assign(v, ir.load(ir.at(keys, tid))),
+        ir.atomic('add', bin, [read(sum)]),
+      ],
+      { checked: true },
+    );
+    const image = new Uint8Array(32 + 4 * 128 + 4 * 512);
+    const words = new Int32Array(image.buffer);
+    for (let k = 0; k < 512; k++) words[136 + k] = k * k;
+    const args = [0, 32, 32 + 512];
+    check(kernel, { block: [128, 1, 1] }, args, image, [{ at: 0, elem: 'i32', length: 8 }]);
+    words[8 + 61] = 8;
+    const { fault } = runWasm(kernel, { block: [128, 1, 1] }, args, image);
+    expect(fault).toMatchObject({ thread: 61, index: 8n, extent: 8n });
+  });
 });

@@ -17,8 +17,10 @@ import {
   widen,
 } from '../../ir/ops.ts';
 import { someExpr } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
 import { pushAddress, pushBase, type Where, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
+import { boundsHazards, guardLanes } from './checks.ts';
 import { laneByLaneOperand } from './convert.ts';
 import { evaluator, scalar } from './expr.ts';
 import { loadWithin } from './fuse.ts';
@@ -54,8 +56,9 @@ export function indexLoad(g: Gen, s: Stmt & { op: 'atomic' }): (Expr & { op: 'lo
     s.args.some((e) => someExpr(e, (x) => x === index))
   )
     return undefined;
-  const checked = g.kernel.checked && s.mem.checks.some((c) => !g.eliminated.has(c) && !g.hoisted.has(c));
-  return checked ? undefined : index;
+  const [hazard, ...others] = boundsHazards(g, s.mem);
+  const isAsked = hazard === undefined || sameExpr(hazard.index, s.mem.index);
+  return isAsked && others.length === 0 ? index : undefined;
 }
 
 /** `apart`: the result of `indexLoad`. */
@@ -107,7 +110,7 @@ export function emitAtomic(g: Gen, s: Stmt & { op: 'atomic' }, apart?: Expr & { 
   f.release('v128', ...temps);
 }
 
-/** Addresses from an index that is loaded for each lane when it is asked for. */
+/** Addresses from an index that is loaded for each lane when it is asked for, and checked there: lanes before one that fails have had their turn. */
 function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: (where: Where) => void): void {
   const { f } = g;
   const source = load.mem;
@@ -120,8 +123,7 @@ function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: 
       scalarBinary(g, e.fn, e.type, operand(e.a), operand(e.b));
     } else scalar(g, e);
   };
-  const from = f.temp('i32');
-  const base = f.temp('i32');
+  const [from, base, index] = [f.temp('i32'), f.temp('i32'), f.temp('i32')];
   const sourceOffset = pushAddress(g, source);
   f.set(from);
   const offset = pushBase(g, mem.array);
@@ -130,18 +132,22 @@ function withLoadedIndex(g: Gen, mem: MemRef, load: Expr & { op: 'load' }, use: 
     f.op('i32.add');
   }
   f.set(base);
-  use({
-    kind: 'lanes',
-    offset,
-    lane: (lane) => {
-      f.get(base);
-      pushIndex(mem.index, lane);
-      f.i32(mem.scale);
-      f.op('i32.mul', 'i32.add');
-      return 0;
-    },
-  });
-  f.release('i32', from, base);
+  guardLanes(g, boundsHazards(g, mem)[0], index, (check) =>
+    use({
+      kind: 'lanes',
+      offset,
+      lane: (lane) => {
+        pushIndex(mem.index, lane);
+        f.set(index);
+        check(lane);
+        f.get(base, index);
+        f.i32(mem.scale);
+        f.op('i32.mul', 'i32.add');
+        return 0;
+      },
+    }),
+  );
+  f.release('i32', from, base, index);
 }
 
 // ---------------------------------------------------------------- one operation for all lanes
@@ -163,6 +169,16 @@ export function isJoint(g: Gen, s: Stmt & { op: 'atomic' }): boolean {
   if (g.lanes === 1 || s.mem.array.space === 'local' || !isCounted(s)) return false;
   const shape = shapeOf(g, s.mem.index);
   return shape === 'G' || shape === 'U';
+}
+
+/** What lanes in a row do to memory of their own, nobody asking what was there: a vector loads, computes and stores for all of them. */
+export function rowUpdate(g: Gen, { fn, mem, args, result }: Stmt & { op: 'atomic' }): Expr | undefined {
+  const [value] = args;
+  if (g.lanes === 1 || result !== undefined || value === undefined || NEUTRAL[fn] === undefined) return undefined;
+  if (isContended(g, mem) || ELEM_SIZE[mem.elem] < 4 || mem.scale !== ELEM_SIZE[mem.elem]) return undefined;
+  if (shapeOf(g, mem.index) !== 'C') return undefined;
+  const type = widen(mem.elem);
+  return { op: 'binary', type, fn: fn as 'add', a: { op: 'load', type, mem }, b: value };
 }
 
 /** What changes nothing. */

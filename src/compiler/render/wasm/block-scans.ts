@@ -20,9 +20,10 @@ import {
   stmtLists,
   written,
 } from '../../ir/passes/walk.ts';
-import { Lockstep, NONE, neutralOf, type Value } from './lockstep.ts';
+import { isJoin, Lockstep, NONE, neutralOf, type Value } from './lockstep.ts';
 import { lineOf, Unknown } from './lockstep-numbers.ts';
 import type { Ladders, Scan } from './prefix-ladders.ts';
+import { treeOf, treePass } from './tree-scans.ts';
 
 /** Where elements are. */
 type Places = Pick<Scan, 'first' | 'count' | 'run' | 'gap'>;
@@ -45,7 +46,7 @@ function recognise(kernel: Kernel, block: readonly [number, number, number]): La
   if (block[1] * block[2] !== 1 || width < 4 || width > 1024 || hasReturn(kernel.body)) return { kernel, scans };
   let joins = false;
   eachExpr(kernel.body, (e) => {
-    joins ||= e.op === 'binary' && neutralOf(e.fn, e.type) !== undefined && [e.a, e.b].some(isElement);
+    joins ||= e.op === 'binary' && isJoin(e.fn, e.type) && [e.a, e.b].some(isElement);
   });
   return joins ? replaceScans(kernel, width, scans) : { kernel, scans };
 }
@@ -116,7 +117,9 @@ function stretchesOf(list: readonly Stmt[]): (readonly [from: number, to: number
     const part = facts.slice(first, last);
     const [array] = part.flatMap((f) => (f?.array === undefined ? [] : [f.array]));
     const barriers = part.reduce((sum, f) => sum + (f?.barriers ?? 0), 0);
-    if (array !== undefined && barriers > 1 && part.some((f) => f?.joins)) found.push([first, last, array]);
+    // Up a tree and down again.
+    const climbs = part.filter((f) => f?.adds && f.barriers > 1).length > 1;
+    if (array !== undefined && barriers > 1 && (climbs || part.some((f) => f?.joins))) found.push([first, last, array]);
     from = to;
   };
   let array: ArraySym | undefined;
@@ -140,14 +143,16 @@ interface Facts {
   readonly works: boolean;
   /** Whether it stores anything, or has barriers of its own. */
   readonly changes: boolean;
-  /** Whether elements are combined with others. */
+  /** Whether elements are combined with others, so that their order cannot be told. */
   readonly joins: boolean;
+  /** Whether they are combined so that it can. */
+  readonly adds: boolean;
 }
 
 /** Undefined of what no scan does. */
 function factsOf(s: Stmt): Facts | undefined {
   let array: ArraySym | undefined;
-  let [barriers, joins, fits, changes] = [0, false, true, s.op === 'loop'];
+  let [barriers, joins, adds, fits, changes] = [0, false, false, true, s.op === 'loop'];
   const meet = (mem: MemRef): void => {
     fits &&= isPlain(mem.array) && (array ?? mem.array) === mem.array;
     array = mem.array;
@@ -155,8 +160,10 @@ function factsOf(s: Stmt): Facts | undefined {
   const visitExpr = (e: Expr): void => {
     if (e.op === 'load') meet(e.mem);
     else if (e.op === 'call' || e.op === 'intrinsic' || e.op === 'native') fits = false;
-    else if (e.op === 'binary' && array !== undefined && e.type === array.elem && neutralOf(e.fn, e.type) !== undefined)
-      joins = true;
+    else if (e.op === 'binary' && array !== undefined && e.type === array.elem) {
+      joins ||= neutralOf(e.fn, e.type) !== undefined;
+      adds ||= isJoin(e.fn, e.type);
+    }
   };
   const visit = (x: Stmt, inLoop: number): void => {
     if (x.op === 'barrier') barriers += inLoop > 0 ? 2 : 1;
@@ -169,7 +176,7 @@ function factsOf(s: Stmt): Facts | undefined {
   visit(s, 0);
   if (fits) eachExpr([s], visitExpr);
   return fits
-    ? { array, barriers, works: array !== undefined, changes: changes && array !== undefined, joins }
+    ? { array, barriers, works: array !== undefined, changes: changes && array !== undefined, joins, adds }
     : undefined;
 }
 
@@ -258,9 +265,10 @@ class Segment {
     const { fn } = steps;
     const array = this.#array;
     const type = array.elem as ValueType;
-    const neutral = fn === undefined ? undefined : neutralOf(fn, type);
-    if (fn === undefined || neutral === undefined) return undefined;
+    if (fn === undefined) return undefined;
     const touched = Array.from(steps.touched.keys()).filter((place) => steps.touched[place] === 1);
+    const neutral = neutralOf(fn, type);
+    if (neutral === undefined) return this.#upAndDown(steps, touched, builder);
     const needed = this.#needed(steps, touched);
     const count = needed.length;
     const places = placesOf(needed);
@@ -304,6 +312,54 @@ class Segment {
       total ??= builder.shared(array.elem, '%total', 1);
       return ir.load(this.#at(total, ir.i32(0)));
     };
+    const behind = this.#behind(steps, holderOf, held);
+    if (behind === undefined) return undefined;
+    const label = builder.label();
+    const [k, sum, own] = [
+      builder.variable('i32', '%scan'),
+      builder.variable(type, '%sum'),
+      builder.variable(type, '%own'),
+    ];
+    const scan: Scan = { ...places, source, array, fn, down, exclusive, total };
+    scans.set(label, scan);
+    const pass = passOf(scan, { kernel: this.#kernel, label, k, sum, own, neutral }, this.#work[0]?.pos);
+    return [...pass, ...behind];
+  }
+
+  /** A tree by fours instead of one by twos. */
+  #upAndDown(steps: Lockstep, touched: readonly number[], builder: ir.KernelBuilder): readonly Stmt[] | undefined {
+    const array = this.#array;
+    const type = array.elem as ValueType;
+    const tree = treeOf(steps, touched);
+    const places = placesOf(touched);
+    if (tree === undefined || places === undefined || tree.count > 4 * this.#width) return undefined;
+    const { first, run, gap } = places;
+    if (gap > 0 && run % 4 !== 0) return undefined;
+    const t = ir.special('threadIdx.x');
+    const skipped = ir.mul(ir.binary('div', t, ir.i32(run / 4)), ir.i32(gap));
+    const four = gap > 0 ? ir.add(ir.mul(t, ir.i32(4)), skipped) : ir.mul(t, ir.i32(4));
+    const member = (k: number): MemRef => this.#at(array, ir.add(four, ir.i32(first + k)));
+    const { statements, total } = treePass(builder, tree, type, member, (length) => {
+      const sums = builder.shared(array.elem, '%sums', length);
+      return (rank) => this.#at(sums, rank);
+    });
+    const holders = new Map(touched.map((place) => [steps.memory[place] as number, place]));
+    const holderOf = (node: number): number => {
+      const holder = node === tree.total ? -1 : holders.get(node);
+      if (holder === undefined) throw new Unknown();
+      return holder;
+    };
+    const held = (place: number): Expr => ir.load(place < 0 ? total : this.#at(array, ir.i32(place)));
+    const behind = this.#behind(steps, holderOf, held);
+    return behind && [...statements, ...behind];
+  }
+
+  /** What threads store elsewhere, and what variables hold that are read later. */
+  #behind(
+    steps: Lockstep,
+    holderOf: (node: number) => number,
+    held: (place: number) => Expr,
+  ): readonly Stmt[] | undefined {
     const behind: Stmt[] = [];
     const assigned = assignedIn(this.#work);
     for (const { thread, store, node } of steps.effects) {
@@ -320,15 +376,7 @@ class Segment {
       if (v === undefined) return undefined;
       if (this.#isReadOutside(v)) behind.push(this.#keep(v, steps.valueOf(id), holderOf, held));
     }
-    const label = builder.label();
-    const [k, sum, own] = [
-      builder.variable('i32', '%scan'),
-      builder.variable(type, '%sum'),
-      builder.variable(type, '%own'),
-    ];
-    const scan: Scan = { ...places, source, array, fn, down, exclusive, total };
-    scans.set(label, scan);
-    return passOf(scan, { kernel: this.#kernel, label, k, sum, own, neutral }, behind, this.#work[0]?.pos);
+    return behind;
   }
 
   /** Those elements that are touched and loaded once more, as far as that is known. */
@@ -446,7 +494,6 @@ interface Names {
 function passOf(
   scan: Scan,
   { kernel, label, k, sum, own, neutral }: Names,
-  behind: readonly Stmt[],
   pos: Stmt['pos'] = ir.NOWHERE,
 ): readonly Stmt[] {
   const { array, fn, first, count, run, gap, source, down, exclusive, total } = scan;
@@ -474,6 +521,5 @@ function passOf(
       pos,
     ),
     ir.barrier(pos),
-    ...behind,
   ];
 }

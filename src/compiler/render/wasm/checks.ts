@@ -101,22 +101,17 @@ function suspicion(g: Gen, hazards: readonly Hazard[], branch: () => void): void
     else if (even && offsets !== undefined) outermostTest(g, h.index, offsets, h.extent, branch);
     else vectors.push(h);
   }
-  if (vectors.length === 0) return;
-  let first = true;
-  const or = (): void => {
-    if (!first) f.op('v128.or');
-    first = false;
-  };
+  const full: Hazard[] = [];
   for (const h of vectors) {
     const bits = narrowIndex(g, h);
-    if (bits !== undefined) {
-      narrowTest(g, h, bits);
-      or();
-    } else {
-      for (let p = 0; p < maskParts(g); p++) {
-        part(g, h.bad, p);
-        or();
-      }
+    if (bits === undefined) full.push(h);
+    else narrowTest(g, h, bits, branch);
+  }
+  if (full.length === 0) return;
+  for (const [i, h] of full.entries()) {
+    for (let p = 0; p < maskParts(g); p++) {
+      part(g, h.bad, p);
+      if (i + p > 0) f.op('v128.or');
     }
   }
   f.op('i32x4.bitmask');
@@ -169,30 +164,29 @@ function narrowIndex(g: Gen, { index, extent, site }: Hazard): 8 | 16 | undefine
   return bits < 32 && fits(widths.ranges.of(index), bits) === 'u' ? (bits as 8 | 16) : undefined;
 }
 
-/** Pushes where an index in narrow lanes leaves 0 ... extent - 1, which nothing does that they hold if the extent is more than they hold. */
-function narrowTest(g: Gen, { index, extent }: Hazard, bits: 8 | 16): void {
+/** Whether an index in narrow lanes leaves 0 ... extent - 1: asked only where the extent does not exceed all that it can be. */
+function narrowTest(g: Gen, { index, extent }: Hazard, bits: 8 | 16, branch: () => void): void {
   const { f } = g;
   if (extent === undefined) return;
   const lanes = lanesName(bits);
-  const [limit, few] = [f.temp('v128'), f.temp('v128')];
+  scalar(g, extent);
+  f.i32(g.widths?.ranges.of(index)?.[1] ?? 2 ** bits - 1);
+  f.op('i32.le_u');
+  f.if();
+  const limit = f.temp('v128');
   scalar(g, extent);
   f.op(`${lanes}.splat`);
   f.set(limit);
-  f.i32(-1);
-  f.i32(0);
-  scalar(g, extent);
-  f.i32(2 ** bits);
-  f.op('i32.lt_u', 'select', 'i32x4.splat');
-  f.set(few);
   for (let p = 0; p < partsOf(g, bits); p++) {
     lanesPart(g, index, bits, p);
     f.get(limit);
     f.op(`${lanes}.ge_u`);
     if (p > 0) f.op('v128.or');
   }
-  f.get(few);
-  f.op('v128.and');
-  f.release('v128', limit, few);
+  f.op('v128.any_true');
+  f.release('v128', limit);
+  branch();
+  f.end();
 }
 
 /** How far the lanes of a 32-bit index lie from the first one, where that is known. */
@@ -246,6 +240,47 @@ function accuse(g: Gen, hazard: Hazard, certain: boolean): void {
   f.if();
   leave(g, site, () => failingLane(g, hazard.index), hazard.extent);
   f.end();
+}
+
+/** Lets lanes be checked one by one: that the number in `index` is below the extent of a hazard, if there is one. */
+export function guardLanes(
+  g: Gen,
+  hazard: Hazard | undefined,
+  index: Local,
+  use: (check: (lane: number) => void) => void,
+): void {
+  const { f, fault } = g;
+  const extent = hazard?.extent;
+  if (hazard === undefined || extent === undefined) {
+    use(() => {});
+    return;
+  }
+  const failed = f.temp('i32');
+  const ok = f.block();
+  const slow = f.block();
+  use((lane) => {
+    f.i32(lane);
+    f.set(failed);
+    f.get(index);
+    scalar(g, extent);
+    f.op('i32.ge_u');
+    f.brIf(slow);
+  });
+  f.br(ok);
+  f.end();
+  const bits = laneBits(g);
+  f[bits](1);
+  f.get(failed);
+  if (bits === 'i64') f.op('i64.extend_i32_u');
+  f.op(`${bits}.shl`);
+  f.set(fault.bits);
+  const long = (): void => {
+    f.get(index);
+    widenToLong(g, hazard.index.type);
+  };
+  leave(g, newSite(g, hazard.site), long, extent);
+  f.end();
+  f.release('i32', failed);
 }
 
 /** The type of integers with a bit for each lane. */

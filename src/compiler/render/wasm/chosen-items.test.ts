@@ -21,6 +21,7 @@ interface Names {
   readonly b: ir.KernelBuilder;
   readonly out: ReturnType<ir.KernelBuilder['global']>;
   readonly s: ReturnType<ir.KernelBuilder['shared']>;
+  readonly local: ReturnType<ir.KernelBuilder['local']>;
   readonly k: Var;
   readonly v: Var;
   readonly at: Var;
@@ -35,6 +36,7 @@ interface Form {
   readonly item?: (v: Expr, names: Names) => Expr;
   readonly others?: (names: Names) => readonly Expr[];
   readonly more?: (names: Names) => readonly Stmt[];
+  readonly ahead?: (names: Names) => readonly Stmt[];
   readonly before?: (names: Names) => readonly Stmt[];
   readonly behind?: (names: Names) => readonly Stmt[];
   readonly unsigned?: boolean;
@@ -54,7 +56,7 @@ function scatter(width: number, form: Form = {}): Kernel {
     b.variable('i32', 'own'),
     b.label(),
   ];
-  const names = { b, out, s, k, v, at, own };
+  const names = { b, out, s, local: b.local('i32', 'local', 8), k, v, at, own };
   const digit = ir.binary('rem', read(v), i32(digits));
   const item = form.item?.(digit, names) ?? digit;
   const chosen = form.unsigned === true ? ir.eq(ir.cast('u32', item), ir.cast('u32', t)) : ir.eq(item, t);
@@ -65,6 +67,7 @@ function scatter(width: number, form: Form = {}): Kernel {
       ir.assign(at, mul(t, i32(APART))),
       ir.assign(own, add(mul(t, i32(5)), i32(1))),
       ir.store(ir.at(s, t), i32(0)),
+      ...(form.ahead?.(names) ?? []),
       ir.assign(k, i32(0)),
       ir.loop(
         label,
@@ -182,6 +185,19 @@ describe('are left alone', () => {
     [
       'where what a round makes is read behind the loop',
       { behind: ({ v, out }) => [ir.store(ir.at(out, add(t, i32(BEHIND + 120))), read(v))] },
+    ],
+    [
+      'where items have memory of their own',
+      {
+        ahead: ({ local }) => [ir.store(ir.at(local, ir.binary('and', t, i32(7))), add(t, i32(3)))],
+        more: ({ at, out, local, v }) => [
+          ir.store(ir.at(out, read(at)), ir.load(ir.at(local, ir.binary('and', read(v), i32(7))))),
+        ],
+      },
+    ],
+    [
+      'where items ask for their lane',
+      { more: ({ at, out }) => [ir.store(ir.at(out, read(at)), ir.special('laneId'))] },
     ],
     ['where items wait for each other', { more: ({ s }) => [ir.atomic('add', ir.at(s, t), [i32(1)])] }],
   ])('%s', (_, form) => {

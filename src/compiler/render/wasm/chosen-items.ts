@@ -20,6 +20,7 @@ import {
   mapExpr,
   someExpr,
   someStmt,
+  stmtExprs,
   written,
 } from '../../ir/passes/walk.ts';
 
@@ -60,7 +61,8 @@ function choiceOf(loop: Loop): Choice | undefined {
   if (!loop.update.every((s) => s.op === 'assign' && !mayFail(s.value))) return undefined;
   const isPlain = (s: Stmt): boolean =>
     (s.op === 'assign' || s.op === 'if' || s.op === 'store') && written(s)?.array.space !== 'local';
-  if (someStmt(guard.then, (s) => !isPlain(s)) || mayFail(guard.cond)) return undefined;
+  if (someStmt(guard.then, (s) => !isPlain(s) || stmtExprs(s).some(isOfOne)) || mayFail(guard.cond)) return undefined;
+  if (isOfOne(guard.cond)) return undefined;
   const parts = conjuncts(guard.cond);
   for (const part of parts) {
     if (part.op !== 'compare' || part.fn !== 'eq') continue;
@@ -70,6 +72,10 @@ function choiceOf(loop: Loop): Choice | undefined {
   }
   return undefined;
 }
+
+/** What another item has not in its place: its local memory, and its lane. */
+const isOfOne = (e: Expr): boolean =>
+  someExpr(e, (x) => (x.op === 'load' && x.mem.array.space === 'local') || (x.op === 'special' && x.name === 'laneId'));
 
 const isThread = (e: Expr): boolean =>
   (e.op === 'special' && e.name === 'threadIdx.x') ||

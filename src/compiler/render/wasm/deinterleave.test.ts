@@ -15,19 +15,26 @@ const BLOCK = 64;
 
 type Value = (member: (c: number) => Expr) => Expr;
 
-/** `out[i] = value(p[scale * i + c])`, for the first threads only where `guarded`. */
+/** Where records are that lie anywhere. */
+const PLACES = Uint8Array.from({ length: BLOCK }, (_, k) => 1 + ((k * 27 + 11) % 62));
+
+/** `out[i] = value(p[scale * i + c])`, for the first threads only where `guarded`; i is what a table says where records lie `anywhere`. */
 function made(
   from: (typeof NARROW)[number],
   to: 'u8' | 'i16' | 'i32',
   scale: number,
   value: Value,
-  guarded = false,
+  { guarded = false, anywhere = false }: { readonly guarded?: boolean; readonly anywhere?: boolean } = {},
 ): Kernel {
   const b = new ir.KernelBuilder('members');
   const [p, out] = [b.global(from, 'p'), b.global(to, 'out')] as [ArraySym, ArraySym];
-  const member = (c: number): Expr => ir.load(ir.at(p, add(mul(tid, i32(scale)), i32(c))));
+  const table = b.constants('u8', 'places', PLACES);
+  const j = b.variable('i32', 'j');
+  const record = anywhere ? ir.read(j) : tid;
+  const member = (c: number): Expr => ir.load(ir.at(p, add(mul(record, i32(scale)), i32(c))));
   const store = ir.store(ir.at(out, tid), value(member));
-  return b.build(guarded ? [ir.ifElse(ir.lt(ir.binary('rem', tid, i32(5)), i32(3)), [store])] : [store]);
+  const body = guarded ? [ir.ifElse(ir.lt(ir.binary('rem', tid, i32(5)), i32(3)), [store])] : [store];
+  return b.build(anywhere ? [ir.assign(j, ir.load(ir.at(table, tid))), ...body] : body);
 }
 
 function run(kernel: Kernel, from: (typeof NARROW)[number], to: 'u8' | 'i16' | 'i32'): void {
@@ -47,6 +54,7 @@ const VALUES: Readonly<Record<string, Value>> = {
   'one of them': (m) => m(1),
   'two, the later first': (m) => ir.sub(m(1), m(0)),
   'weighted ones': weighted,
+  'three, the middle one first': (m) => add(m(1), ir.sub(m(0), m(2))),
   'neighbours of the record': (m) => add(m(-1), m(4)),
   'the same twice': (m) => mul(m(1), add(m(1), m(0))),
 };
@@ -55,8 +63,21 @@ describe.each(NARROW)('members of %s', (from) => {
   it.each(Object.keys(VALUES))('%s', (name) => {
     for (const scale of [2, 3, 4])
       for (const to of ['u8', 'i16', 'i32'] as const)
-        for (const guarded of [false, true]) run(made(from, to, scale, VALUES[name] as Value, guarded), from, to);
+        for (const guarded of [false, true])
+          for (const anywhere of [false, true])
+            run(made(from, to, scale, VALUES[name] as Value, { guarded, anywhere }), from, to);
   });
+});
+
+it('a pixel that lies anywhere is a word', () => {
+  const { bytes } = renderWasm(made('u8', 'u8', 4, weighted, { anywhere: true }), {
+    block: [16, 1, 1],
+    lanes: 4,
+    concurrent: false,
+    memory64: false,
+  });
+  const names = [...disassemble(bytes).matchAll(/v128\.load\d+_(?:lane|zero)/g)].map(([name]) => name);
+  expect(names.filter((name) => name.includes('32')).length).toBe(16);
 });
 
 it('a pixel is loaded once for all of its channels', () => {

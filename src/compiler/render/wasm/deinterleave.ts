@@ -1,10 +1,11 @@
 /**
  * Loads of narrow members of records: `p[4 * i]`, `p[4 * i + 1]`, … of the channels of a pixel. The records of all lanes are loaded as whole
- * vectors, once for all members that are read together, and the bytes of each member are put into lanes of the width that is wanted.
+ * vectors, or word by word where they lie anywhere, once for all members that are read together, and the bytes of each member are put into
+ * lanes of the width that is wanted.
  */
 import { ELEM_SIZE, type Expr } from '../../ir/ops.ts';
 import type { LaneBits } from '../../ir/passes/lane-widths.ts';
-import { distanceOf, knownDistances, pushAddress } from './address.ts';
+import { distanceOf, isAnywhere, knownDistances, pushAddress, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
 import { addressType, type Gen, type Kept, shapeOf } from './gen.ts';
 import { memoryBits } from './memory.ts';
@@ -14,12 +15,16 @@ type Load = Expr & { op: 'load' };
 
 /** Members of the largest records. */
 const MOST_MEMBERS = 4;
+/** Bytes of the records that lie anywhere. */
+const WORD = 4;
 
 interface Record {
   /** The member that lies first. */
   readonly first: Load;
-  /** Bytes from one lane's record to the next one's. */
+  /** Bytes from one lane's record to the next one's, as they are loaded. */
   readonly step: number;
+  /** Whether records lie anywhere in memory. */
+  readonly anywhere: boolean;
   /** Members with their distances from the first, in bytes. */
   readonly members: readonly { readonly load: Load; readonly at: number }[];
 }
@@ -28,7 +33,7 @@ interface Record {
 export function deinterleaved(g: Gen, loads: readonly Load[], wanted: ReadonlyMap<Expr, LaneBits>): Map<Expr, Kept> {
   const kept = new Map<Expr, Kept>();
   for (const record of recordsOf(g, loads)) {
-    const vectors = loadVectors(g, record);
+    const vectors = record.anywhere ? loadWords(g, record.first) : loadVectors(g, record);
     for (const { load, at } of record.members) kept.set(load, member(g, record, load, at, vectors, wanted.get(load)));
     g.f.release('v128', ...vectors);
   }
@@ -39,20 +44,25 @@ function recordsOf(g: Gen, loads: readonly Load[]): readonly Record[] {
   const records: Record[] = [];
   const left = loads.flatMap((load) => {
     const step = stepOf(g, load);
-    return step === undefined ? [] : [{ load, step }];
+    return step === undefined ? [] : [{ load, ...step }];
   });
   while (left.length > 0) {
-    const [{ load: any, step }] = left as [(typeof left)[number]];
-    const near = left.flatMap(({ load, step: other }) => {
-      const like = other === step && load.mem.array === any.mem.array && load.mem.elem === any.mem.elem;
+    const [{ load: any, step, anywhere }] = left as [(typeof left)[number]];
+    const near = left.flatMap(({ load, step: other, anywhere: alike }) => {
+      const like =
+        other === step && alike === anywhere && load.mem.array === any.mem.array && load.mem.elem === any.mem.elem;
       const at = like ? distanceOf(load.mem, any.mem) : undefined;
       return at === undefined || Math.abs(at) >= step ? [] : [{ load, at }];
     });
     const least = Math.min(...near.map(({ at }) => at));
-    const members = near.map(({ load, at }) => ({ load, at: at - least })).filter(({ at }) => at < step);
+    const end = anywhere ? WORD - ELEM_SIZE[any.mem.elem] : step - 1;
+    const members = near.map(({ load, at }) => ({ load, at: at - least })).filter(({ at }) => at <= end);
     const distinct = members.filter(({ at }, k) => members.findIndex((other) => other.at === at) === k);
     const first = distinct.find(({ at }) => at === 0);
-    if (first !== undefined) records.push({ first: first.load, step, members: distinct });
+    // A word for one member is no gain.
+    if (first !== undefined && (distinct.length > 1 || !anywhere)) {
+      records.push({ first: first.load, step, anywhere, members: distinct });
+    }
     for (const { load } of members)
       left.splice(
         left.findIndex((other) => other.load === load),
@@ -62,15 +72,16 @@ function recordsOf(g: Gen, loads: readonly Load[]): readonly Record[] {
   return records;
 }
 
-/** Bytes from the element of one lane to that of the next, of a load of narrow integers that are members of records. */
-function stepOf(g: Gen, load: Load): number | undefined {
+/** How the elements of lanes lie, of a load of narrow integers that are members of records. */
+function stepOf(g: Gen, load: Load): Pick<Record, 'step' | 'anywhere'> | undefined {
   const { mem } = load;
   const size = ELEM_SIZE[mem.elem];
   if (size > 2 || !/^[iu]/.test(mem.elem) || shapeOf(g, load) !== 'V' || mem.array.space === 'local') return undefined;
+  if (isAnywhere(g, mem)) return { step: WORD, anywhere: true };
   const distances = knownDistances(g, mem, undefined);
   const step = distances?.[1] ?? 0;
   if (step < 2 * size || step > MOST_MEMBERS * size) return undefined;
-  return distances?.every((x, lane) => x === lane * step) ? step : undefined;
+  return distances?.every((x, lane) => x === lane * step) ? { step, anywhere: false } : undefined;
 }
 
 /** The records of all lanes. What lies behind the last one may be read too. */
@@ -90,6 +101,25 @@ function loadVectors(g: Gen, { first, step, members }: Record): readonly Local[]
   });
   f.release(addressType(g), address);
   return vectors;
+}
+
+/** A word of each lane, four to a vector: as records that lie in a row. */
+function loadWords(g: Gen, { mem }: Load): readonly Local[] {
+  const { f } = g;
+  const locals = Array.from({ length: g.lanes / WORD }, () => f.temp('v128'));
+  withAddresses(g, mem, 'load', (where) => {
+    if (where.kind !== 'lanes') return;
+    for (const [p, local] of locals.entries()) {
+      for (let lane = 0; lane < WORD; lane++) {
+        const more = where.lane(WORD * p + lane);
+        if (lane > 0) f.get(local);
+        if (lane > 0) f.memoryLane('v128.load32_lane', 0, where.offset + more, lane);
+        else f.memory('v128.load32_zero', 0, where.offset + more);
+        f.set(local);
+      }
+    }
+  });
+  return locals;
 }
 
 function member(

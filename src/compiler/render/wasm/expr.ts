@@ -7,6 +7,7 @@
 import { OPPOSITE } from '../../ir/measures.ts';
 import type { Expr, ValueType } from '../../ir/ops.ts';
 import { isInt, isUnsigned } from '../../ir/ops.ts';
+import { chosenExtreme } from '../../ir/passes/extremes.ts';
 import type { LaneBits } from '../../ir/passes/lane-widths.ts';
 import { castPart, type Evaluate, laneByLane, toInt32Part } from './convert.ts';
 import { type Gen, isWide, maskParts, shapeOf, varLocals, varShape, wasmType } from './gen.ts';
@@ -477,9 +478,16 @@ function selectPart(g: Gen, e: Expr & { op: 'select' }, p: number): void {
     part(g, here === 0 ? e.b : e.a, p);
     return;
   }
+  const cond = shapeOf(g, e.cond);
+  const extreme = here === undefined && cond === 'V' ? chosenExtreme(e) : undefined;
+  if (extreme !== undefined) {
+    part(g, e.b, p);
+    part(g, e.a, p);
+    f.op(`${e.type === 'f32' ? 'f32x4' : 'f64x2'}.p${extreme}`);
+    return;
+  }
   part(g, e.a, p);
   part(g, e.b, p);
-  const cond = shapeOf(g, e.cond);
   if (cond !== 'V') {
     scalar(g, e.cond);
     f.op('select');

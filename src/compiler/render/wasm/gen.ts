@@ -52,6 +52,11 @@ export interface Counter {
   readonly local: Local;
 }
 
+/** What turns out about a module while it is written: see `WasmModule`. */
+export interface Traits {
+  exclusive: boolean;
+}
+
 /** Where an access is, less threadIdx.x times the scale of its index. */
 export interface Pointer {
   readonly mem: MemRef;
@@ -92,6 +97,7 @@ export interface Gen {
   readonly limits: Map<number, Local>;
   readonly sites: FaultSite[];
   readonly prints: PrintSite[];
+  readonly traits: Traits;
   /** The group function's own values. */
   readonly at: {
     readonly thread: readonly [Local, Local, Local];
@@ -123,6 +129,8 @@ export interface Gen {
   readonly hoisted: ReadonlySet<Check>;
   /** First of several assignments, none of which changes what another one reads, that share loads: how many there are. */
   readonly parallel: Map<Stmt, number>;
+  /** Parameters of arrays that share no memory with any that the kernel writes. */
+  readonly apart: ReadonlySet<number>;
   /** Arrays: regions that store to them run their items from the last to the first. See `barrier-fusion.ts`. */
   readonly downwards: ReadonlySet<ArraySym>;
   /** Loops of first threads that are passes over shared arrays. See `scan-rows.ts`. */

@@ -76,27 +76,69 @@ it('hold in terms of other variables', () => {
   );
 });
 
-it('stay where they change', () => {
-  const k = kernel((b, v) => {
+/** A loop of two rounds of `i` with a place in it. */
+const inRounds = (
+  body: (k: {
+    readonly v: (name: string) => Var;
+    readonly i: Var;
+    readonly a: Var;
+    readonly use: (e: Expr) => Stmt;
+  }) => readonly Stmt[],
+  behind: (a: Var, use: (e: Expr) => Stmt) => readonly Stmt[] = () => [],
+): Kernel =>
+  kernel((b, v) => {
     const [x, out] = [b.global('i32', 'x'), b.global('i32', 'out')];
-    const [i, a, twice, label] = [v('i'), v('a'), v('twice'), b.label()];
+    const [i, a, label] = [v('i'), v('a'), b.label()];
+    const use = (e: Expr): Stmt => ir.store(ir.at(out, e), add(ir.load(ir.at(x, e)), i32(5)));
     return [
       ir.assign(i, i32(0)),
-      ir.assign(twice, mul(t, i32(2))),
-      ir.ifElse(ir.eq(ir.load(ir.at(x, t)), i32(3)), [ir.assign(twice, i32(1))]),
       ir.loop(
         label,
-        [
-          ir.ifElse(ir.ge(read(i), i32(2)), [ir.breakTo(label)]),
-          ir.assign(a, add(mul(t, i32(2)), read(i))),
-          ir.store(ir.at(out, read(a)), add(ir.load(ir.at(x, read(a))), read(twice))),
-        ],
+        [ir.ifElse(ir.ge(read(i), i32(2)), [ir.breakTo(label)]), ...body({ v, i, a, use })],
         [ir.assign(i, add(read(i), i32(1)))],
       ),
+      ...behind(a, use),
     ];
   });
-  expect(left(k)).toEqual(['i', 'a', 'twice']);
+const own = (i: Var): Expr => add(mul(t, i32(2)), read(i));
+
+it('are written out in a round, whose counter is the same for all', () => {
+  const k = inRounds(({ i, a, use }) => [ir.assign(a, own(i)), use(read(a))]);
+  expect(left(k)).toEqual(['i']);
   same(k);
+});
+
+it('stay where they change', () => {
+  const twice = kernel((b, v) => {
+    const [x, out] = [b.global('i32', 'x'), b.global('i32', 'out')];
+    const place = v('place');
+    return [
+      ir.assign(place, mul(t, i32(2))),
+      ir.ifElse(ir.eq(ir.load(ir.at(x, t)), i32(3)), [ir.assign(place, i32(1))]),
+      ir.store(ir.at(out, t), ir.load(ir.at(x, read(place)))),
+    ];
+  });
+  expect(left(twice)).toEqual(['place']);
+  same(twice);
+  const behind = inRounds(
+    ({ i, a }) => [ir.assign(a, own(i))],
+    (a, use) => [use(read(a))],
+  );
+  expect(left(behind)).toEqual(['i', 'a']);
+  same(behind);
+  const before = inRounds(({ i, a, use }) => [ir.ifElse(ir.ge(read(i), i32(1)), [use(read(a))]), ir.assign(a, own(i))]);
+  expect(left(before)).toEqual(['i', 'a']);
+  same(before);
+  const changed = inRounds(({ v, i, a, use }) => {
+    const j = v('j');
+    return [
+      ir.assign(j, ir.and(t, i32(3))),
+      ir.assign(a, add(mul(t, i32(2)), read(j))),
+      ir.assign(j, add(read(i), i32(1))),
+      use(add(ir.and(read(a), i32(15)), mul(read(j), i32(0)))),
+    ];
+  });
+  expect(left(changed)).toContain('a');
 });
 
 it('neighbours are stored one after the other where the second is what the first has changed', () => {

@@ -101,6 +101,20 @@ interface Parts {
   readonly store: Stmt;
 }
 
+/** `out[x] = table[bytes[x]]` or `out[bytes[x]] = 1`, where x is in range. */
+function byBytes(reads: boolean): Kernel {
+  const b = new ir.KernelBuilder('byBytes');
+  const [bytes, table, out] = [b.global('u8', 'bytes'), b.global('i32', 'table'), b.global('i32', 'out')];
+  const [n, rows] = [b.value('i32', 'n'), b.value('i32', 'rows')];
+  const [x, byte] = [b.variable('i32', 'x'), b.variable('i32', 'byte')];
+  const at = (array: typeof out, index: Expr, extent: Expr) =>
+    ir.at(array, index, { checks: [{ index, extent, axis: 0 }] });
+  const store = reads
+    ? ir.store(at(out, read(x), n), ir.load(at(table, read(byte), rows)))
+    : ir.store(at(out, read(byte), rows), i32(1));
+  return b.build([assign(x, place('x')), assign(byte, ir.load(at(bytes, read(x), n))), store], { checked: true });
+}
+
 /** `for (v = from; v < to; v += step)` */
 function counting(
   b: ir.KernelBuilder,
@@ -122,6 +136,12 @@ function counting(
 
 const around = (v: Expr, n: Expr): Expr => binary('rem', add(v, n), n);
 const clamp = (v: Expr, n: Expr): Expr => binary('min', binary('max', v, i32(0)), sub(n, i32(1)));
+
+it('leaves it to vectors whether a table has the rows that bytes name, where these are read', () => {
+  const checks = (reads: boolean): string[] => left(find(byBytes(reads), [64, 1, 1]).interior?.body ?? []);
+  expect(checks(true)).toEqual(['check']);
+  expect(checks(false)).toEqual([]);
+});
 
 describe('what an interior block need not do', () => {
   const cases: readonly (readonly [name: string, body: (t: Parts) => readonly Stmt[]])[] = [

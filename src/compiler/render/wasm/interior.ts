@@ -262,17 +262,22 @@ class Specialiser {
       case 'binary':
         return (e.type === 'i32' ? this.#wrapped(e) : undefined) ?? e;
       case 'load':
-        return withMemory(e, this.#unchecked(e.mem));
+        return withMemory(e, this.#unchecked(e.mem, true));
       default:
         return e;
     }
   }
 
-  /** Memory with the checks that are left to each item. */
-  #unchecked(mem: MemRef): MemRef {
+  /**
+   * Memory with the checks that are left to each item. Whether a table that is read has a row for each byte is one of them: where it has, a vector
+   * finds that out in one comparison, and where it has not, all else should be as in other blocks.
+   */
+  #unchecked(mem: MemRef, reads = false): MemRef {
     if (!this.#g.kernel.checked || mem.checks.length === 0) return mem;
     const checks = mem.checks.filter((check) => {
       if (check.extent.type !== 'i32' || !this.#isSteady(check.extent)) return true;
+      const [least, most] = this.#g.ranges.of(check.index) ?? [0, 0];
+      if (reads && most - least === 2 ** 8 - 1) return true;
       const index = this.#sum(check.index);
       return index === undefined || !this.tests.add([...atLeast(index, i32(0)), ...below(index, check.extent)]);
     });

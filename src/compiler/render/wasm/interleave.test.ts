@@ -12,9 +12,11 @@ const { add, i32, mul } = ir;
 const tid = ir.special('threadIdx.x');
 const BLOCK = [32, 1, 1] as const;
 
+const VARIANT = { block: BLOCK, lanes: 4, concurrent: false, memory64: false } as const;
+
 /** How many lanes are stored one by one. */
 function laneStores(kernel: Kernel): number {
-  const { bytes } = renderWasm(kernel, { block: BLOCK, lanes: 4, concurrent: false, memory64: false });
+  const { bytes } = renderWasm(kernel, VARIANT);
   const stores = [0x58, 0x59, 0x5a, 0x5b];
   return bytes.filter((byte, i) => byte === 0xfd && stores.includes(bytes[i + 1] ?? 0)).length;
 }
@@ -24,7 +26,7 @@ interface Options {
   /** The members in the order of the statements. */
   readonly order: readonly number[];
   /** What the value of a member is loaded from: another array, or the same. */
-  readonly from?: 'other' | 'same' | 'table';
+  readonly from?: 'other' | 'same' | 'table' | 'anywhere';
   /** Which member it is. */
   readonly source?: (member: number) => number;
   readonly guarded?: boolean;
@@ -37,6 +39,11 @@ function records({ elem, order, from = 'other', source = (m) => m, guarded, stru
   const b = new ir.KernelBuilder('records');
   const [a, to] = [b.global(elem, 'from'), b.global(elem, 'to')];
   const table = b.constants(elem, 'table', new Uint8Array(64).fill(3));
+  const own = b.constants(
+    'u8',
+    'own',
+    Uint8Array.from({ length: 32 }, (_, k) => k),
+  );
   const [n, size] = [order.length, ELEM_SIZE[elem]];
   const place = (array: MemRef['array'], member: number): MemRef =>
     structs
@@ -44,6 +51,10 @@ function records({ elem, order, from = 'other', source = (m) => m, guarded, stru
       : ir.at(array, add(mul(tid, i32(n)), i32(member)));
   const value = (member: number): Expr => {
     if (from === 'table') return ir.load(ir.at(table, ir.and(tid, i32(3))));
+    if (from === 'anywhere') {
+      const record = ir.load(ir.at(own, tid));
+      return ir.load(ir.at(a, add(mul(record, i32(n)), i32(source(member)))));
+    }
     const x = ir.load(place(from === 'same' ? to : a, source(member)));
     return x.type === 'bool' ? x : add(x, ir.cast(x.type, i32(member)));
   };
@@ -76,6 +87,20 @@ describe.each([
   it('leave as vectors', () => {
     expect(laneStores(records({ elem, order, from: 'table' }))).toBe(0);
     expect(laneStores(records({ elem, order, from: 'same' }))).toBe(0);
+  });
+
+  it('hold what is loaded from anywhere, in records that begin alike and others', () => {
+    for (let shift = 160; shift <= 160 + order.length; shift++)
+      run(records({ elem, order, from: 'anywhere' }), elem, shift);
+    // Of the same memory, what has just been stored there.
+    for (let shift = 0; shift < order.length; shift++)
+      run(records({ elem, order, from: 'anywhere', source: (m) => Math.max(m, shift) }), elem, shift);
+    const isTogether = (source: (m: number) => number): boolean => {
+      const { bytes } = renderWasm(records({ elem, order, from: 'anywhere', source }), VARIANT);
+      return bytes.some((byte, i) => byte === 0xfd && bytes[i + 1] === 0x0b);
+    };
+    expect(isTogether((m) => m)).toBe(true);
+    expect(isTogether(() => order[0])).toBe(false);
   });
 
   it('see what has been stored before them', () => {

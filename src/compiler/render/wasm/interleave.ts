@@ -6,9 +6,11 @@
  * not, as long as the records of both arrays begin at the same multiple: that is tested at run time.
  */
 import { type ArraySym, ELEM_SIZE, type ElemType, type Expr, type MemRef, type Stmt } from '../../ir/ops.ts';
-import { hasLoad, someExpr } from '../../ir/passes/walk.ts';
-import { distanceOf, knownDistances, pushAddress, pushBase } from './address.ts';
+import { eachPart, hasLoad, someExpr } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
+import { distanceOf, knownDistances, placeWithin, pushAddress, pushBase } from './address.ts';
 import type { Local } from './assembler.ts';
+import { boundsHazards } from './checks.ts';
 import { lanesPart, part } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { lanesPerPart, memoryBits, partsFor } from './memory.ts';
@@ -18,6 +20,7 @@ import { withPrepared } from './prepare.ts';
 export const MOST_MEMBERS = 4;
 
 type Store = Stmt & { op: 'store' };
+type Load = Expr & { op: 'load' };
 
 interface Records {
   readonly stores: readonly Store[];
@@ -49,7 +52,7 @@ export function recordStores(g: Gen, list: readonly Stmt[]): Records | undefined
     if (other.op !== 'store' || at === undefined || other.mem.array !== mem.array) return undefined;
     if (hasLoad(other.mem.index) || members.has(at)) return undefined;
     // What is loaded for the first store is loaded before any.
-    if (other !== s && !isApart(g, other, [...members.keys()], mem, stride, sources)) return undefined;
+    if (other !== s && !isApart(g, other, [...members.keys()], s, stride, sources)) return undefined;
     members.set(at, other);
   }
   const places = [...members.keys()].sort((a, b) => a - b);
@@ -83,65 +86,97 @@ function memberOf(g: Gen, mem: MemRef, other: MemRef, stride: number): number | 
   return strideOf(g, mem) === stride && mem.scale === other.scale ? distanceOf(mem, other) : undefined;
 }
 
-/** Whether a store's value holds no loads but of members other than these, of arrays that are added to `sources`. */
+/** Whether a store's value holds no loads but of members other than these, of arrays that are added to `sources`; `first`: the first store. */
 function isApart(
   g: Gen,
   s: Store,
   stored: readonly number[],
-  mem: MemRef,
+  first: Store,
   stride: number,
   sources: Set<ArraySym>,
 ): boolean {
+  const { mem } = first;
+  const from = placeWithin(mem, stride);
+  /** Wherever a record lies, its members are in their places. */
+  const anywhere = (e: Load): number | undefined => {
+    const at = placeWithin(e.mem, stride);
+    return at === undefined || from === undefined || !isAsked(g, e, first.value) ? undefined : at - from;
+  };
   return !someExpr(s.value, (e) => {
-    if (e.op !== 'load' || !mayBeSame(e.mem.array, mem.array)) return false;
-    const at = e.mem.elem === mem.elem ? memberOf(g, e.mem, mem, stride) : undefined;
+    if (e.op !== 'load' || !mayBeSame(g, e.mem.array, mem.array)) return false;
+    const isLike = e.mem.elem === mem.elem;
+    const at = isLike ? (memberOf(g, e.mem, mem, stride) ?? anywhere(e)) : undefined;
     if (at === undefined || stored.some((x) => (x - at) % stride === 0)) return true;
     if (e.mem.array !== mem.array) sources.add(e.mem.array);
     return false;
   });
 }
 
-/** Whether arrays may be the same memory. */
-function mayBeSame(a: ArraySym, b: ArraySym): boolean {
-  return a === b || (a.space === b.space && (a.space === 'global' || (a.dynamic === true && b.dynamic === true)));
+/** Whether an access that belongs to a later store is inside its array where those of a first value are. */
+export function isAsked(g: Gen, { mem }: Load, first: Expr): boolean {
+  const asked: Expr[] = [];
+  eachPart(first, (e) => {
+    if (e.op === 'load') asked.push(...boundsHazards(g, e.mem).map(({ bad }) => bad));
+  });
+  return boundsHazards(g, mem).every(({ bad }) => asked.some((other) => sameExpr(other, bad)));
+}
+
+/** Whether arrays may be the same memory, the second of which is stored to. */
+export function mayBeSame(g: Gen, a: ArraySym, stored: ArraySym): boolean {
+  if (a === stored) return true;
+  if (a.space !== stored.space) return false;
+  return a.space === 'global' ? !g.apart.has(a.param ?? -1) : a.dynamic === true && stored.dynamic === true;
 }
 
 /** Emits the stores; `apart` as they stand. */
 export function emitRecordStores(g: Gen, records: Records, apart: () => void): void {
-  const { f } = g;
   const { stores, sources, first, bytes } = records;
-  if (sources.size > 0) {
-    for (const [i, array] of [...sources].entries()) {
-      const [own, other] = [g.f.temp('i32'), g.f.temp('i32')];
-      for (const [local, a] of [
-        [own, first.mem.array],
-        [other, array],
-      ] as const) {
-        f.i32(pushBase(g, a));
-        f.op('i32.add');
-        f.set(local);
-      }
-      f.get(own, other);
-      f.op('i32.xor');
-      if (i > 0) f.op('i32.or');
-      f.release('i32', own, other);
+  const together = (): void =>
+    withPrepared(
+      g,
+      stores.flatMap((s) => [s.value, s.mem.index]),
+      stores.map((s) => s.mem),
+      () => storeTogether(g, records),
+    );
+  withAlike(g, first.mem.array, sources, bytes, together, apart);
+}
+
+/** Runs one piece of code where arrays begin at the same place as another one, modulo `bytes`, a power of two, else the other. */
+export function withAlike(
+  g: Gen,
+  like: ArraySym,
+  arrays: ReadonlySet<ArraySym>,
+  bytes: number,
+  alike: () => void,
+  otherwise: () => void,
+): void {
+  const { f } = g;
+  if (arrays.size === 0) {
+    alike();
+    return;
+  }
+  for (const [i, array] of [...arrays].entries()) {
+    const [own, other] = [g.f.temp('i32'), g.f.temp('i32')];
+    for (const [local, a] of [
+      [own, like],
+      [other, array],
+    ] as const) {
+      f.i32(pushBase(g, a));
+      f.op('i32.add');
+      f.set(local);
     }
-    f.i32(bytes - 1);
-    f.op('i32.and', 'i32.eqz');
-    f.if();
+    f.get(own, other);
+    f.op('i32.xor');
+    if (i > 0) f.op('i32.or');
+    f.release('i32', own, other);
   }
-  const evaluated = stores.flatMap((s) => [s.value, s.mem.index]);
-  withPrepared(
-    g,
-    evaluated,
-    stores.map((s) => s.mem),
-    () => storeTogether(g, records),
-  );
-  if (sources.size > 0) {
-    f.else();
-    apart();
-    f.end();
-  }
+  f.i32(bytes - 1);
+  f.op('i32.and', 'i32.eqz');
+  f.if();
+  alike();
+  f.else();
+  otherwise();
+  f.end();
 }
 
 function storeTogether(g: Gen, { first, values, bytes }: Records): void {

@@ -222,3 +222,94 @@ describe('random regions', () => {
     });
   }
 });
+
+// ---------------------------------------------------------------- columns
+
+const SHUFFLE = [0xfd, 0x0d];
+
+/** Which access of a block that is turned around goes along columns: the load from a tile, the store to it, or that to global memory. */
+type Way = 'load' | 'store' | 'global';
+
+/** `held`: what is loaded goes through a variable of each thread; `asked`: a row and a column of a matrix are checked, which a block does ahead. */
+function turned([w, h]: Block, way: Way, { rounds = 1, held = false, asked = false } = {}): Kernel {
+  const b = new ir.KernelBuilder('turned');
+  const out = b.global('f32', 'out');
+  const n = b.value('i32', 'n');
+  const size = b.value('i32', 'size');
+  const tile = b.shared('f32', 'tile', w * h * rounds);
+  const v = b.variable('f32', 'v');
+  const first = ir.mul(ir.special('blockIdx.x'), ir.i32(w * h * rounds));
+  const across = (k: number): Expr => ir.add(ir.mul(ir.add(ty, ir.i32(k * h)), ir.i32(w)), tx);
+  const along = (k: number): Expr => ir.add(ir.mul(tx, ir.i32(h * rounds)), ir.add(ty, ir.i32(k * h)));
+  const place = (of: Way, k: number): Expr => (of === way ? along(k) : across(k));
+  const each = (one: (k: number) => readonly Stmt[]): Stmt[] => Array.from({ length: rounds }, (_, k) => one(k)).flat();
+  const value = (k: number): Expr => ir.cast('f32', ir.sub(ir.add(first, ir.mul(across(k), ir.i32(3))), n));
+  const checks = [tx, ty].map((index, axis) => ({ index, extent: size, axis }));
+  return b.build(
+    [
+      ...each((k) => [ir.store(ir.at(tile, place('store', k)), value(k))]),
+      ir.barrier(),
+      ...each((k) => {
+        const got = ir.load(ir.at(tile, place('load', k)));
+        const twice = ir.mul(held ? ir.read(v) : got, ir.f32(2));
+        return [
+          ...(held ? [ir.assign(v, got)] : []),
+          ir.store(ir.at(out, ir.add(first, place('global', k)), asked ? { checks } : {}), twice),
+        ];
+      }),
+    ],
+    { checked: true },
+  );
+}
+
+describe('rows along columns', () => {
+  const ways: readonly Way[] = ['load', 'store', 'global'];
+  const blocks: readonly Block[] = [
+    [8, 4, 1],
+    [16, 16, 1],
+    [32, 8, 1],
+    [8, 6, 1],
+    [8, 3, 1],
+    [12, 4, 1],
+    [8, 5, 1],
+    [6, 4, 1],
+  ];
+
+  it.each(ways)('are turned in registers: %s', (way) => {
+    expect(occurrences(turned([8, 4, 1], way), [8, 4, 1], SHUFFLE)).toBe(16);
+    expect(occurrences(turned([8, 4, 1], way, { held: true }), [8, 4, 1], SHUFFLE)).toBe(16);
+    expect(occurrences(turned([8, 4, 1], way, { asked: true }), [8, 4, 1], SHUFFLE)).toBeGreaterThanOrEqual(16);
+    // Rows of an odd number stay as they are.
+    expect(occurrences(turned([8, 5, 1], way), [8, 5, 1], SHUFFLE)).toBe(0);
+  });
+
+  it.each(blocks)('of blocks of %d × %d × %d', (w, h, d) => {
+    for (const way of ways) {
+      for (const [rounds, held, asked] of [
+        [1, false, false],
+        [2, false, true],
+        [2, true, false],
+      ] as const) {
+        const length = 2 * w * h * rounds;
+        const results = [{ at: 0, elem: 'f32', length }] as const;
+        const kernel = turned([w, h, d], way, { rounds, held, asked });
+        check(
+          kernel,
+          { grid: [2, 1, 1], block: [w, h, d] },
+          [0, 7, Math.max(w, h)],
+          new Uint8Array(4 * length),
+          results,
+        );
+        if (!asked) continue;
+        // The last column, or the last row, is beyond what there is.
+        check(
+          kernel,
+          { grid: [2, 1, 1], block: [w, h, d] },
+          [0, 7, Math.max(w, h) - 1],
+          new Uint8Array(4 * length),
+          [],
+        );
+      }
+    }
+  });
+});

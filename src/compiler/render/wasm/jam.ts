@@ -2,15 +2,18 @@
  * Unroll and jam: runs a vector of several rows (threadIdx.y, y + 1, …) of a region together, statement by statement.
  *
  * What does not depend on the row is loaded and computed once for all of them: the tile of a matrix product that each row
- * multiplies by an element of its own. Only regions without effects are jammed, in which nothing can fail and all rows take
- * the same way; what a variable is in each of the rows becomes a variable of its own.
+ * multiplies by an element of its own. Regions that store are jammed where rows go along columns of memory, as those of a
+ * transpose: what a vector has far apart lies side by side for four rows, and is turned in registers (`records.ts`). Nothing
+ * can fail in a jammed region, and all rows take the same way; what a variable is in each of the rows becomes a variable of
+ * its own. Rows are other threads, whose order nothing says between barriers; each keeps its own.
  */
 import { add, i32, read } from '../../ir/builder.ts';
-import type { Expr, Stmt, Var } from '../../ir/ops.ts';
+import type { Expr, MemRef, Stmt, Var } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { eachStmt, exprParts, mapExpr, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { boundsHazards, expressionHazard } from './checks.ts';
 import { type Gen, partCount, shapeOf, varShape } from './gen.ts';
+import { apart, SIZE, stepOfMember } from './records.ts';
 
 export interface Jam {
   /** Rows that are run together; the height of the block is a multiple. */
@@ -28,13 +31,25 @@ const LARGEST = 4000;
 
 /** The jammed region, where there is something to gain. */
 export function jamRows(g: Gen, node: WorkItemLoop): Jam | undefined {
+  const together = togetherOf(g, node);
+  return together && new Copier(g, together.own, together.rows).jam(node.body);
+}
+
+/** Whether a region that stores would be jammed. */
+export function isJammedStore(g: Gen, node: WorkItemLoop): boolean {
+  return hasStore(node) && togetherOf(g, node) !== undefined;
+}
+
+/** How many rows may be run together, and the variables that may differ from row to row. */
+function togetherOf(g: Gen, node: WorkItemLoop): { rows: number; own: ReadonlySet<number> } | undefined {
   const [width, height] = g.variant.block;
   if (g.lanes === 1 || height === 1 || width % g.lanes !== 0 || node.reduce !== undefined) return undefined;
-  if (!isPlain(g, node.body)) return undefined;
+  const stores = hasStore(node);
+  if (!isPlain(g, node.body) || (stores && !isAlongColumns(g, node.body))) return undefined;
   const own = rowVariables(node);
   if (g.blockVars.some((v) => own.has(v.id)) || !isJoint(g, node.body, own)) return undefined;
   const { shared, nodes } = sharing(node.body, own);
-  if (shared === 0) return undefined;
+  if (shared === 0 && !stores) return undefined;
   const assigned = new Map<number, Var>();
   eachStmt(node.body, (s) => {
     if (s.op === 'assign' && own.has(s.var.id) && varShape(g, s.var) === 'V') assigned.set(s.var.id, s.var);
@@ -42,16 +57,19 @@ export function jamRows(g: Gen, node: WorkItemLoop): Jam | undefined {
   const parts = [...assigned.values()].reduce((sum, v) => sum + partCount(g, v.type), 0);
   const most = Math.min(Math.floor(REGISTERS / Math.max(parts, 1)), Math.floor(LARGEST / (nodes * (g.lanes / 4))));
   const rows = [4, 3, 2].find((n) => n <= most && height % n === 0);
-  return rows === undefined ? undefined : new Copier(g, own, rows).jam(node.body);
+  return rows === undefined ? undefined : { rows, own };
 }
 
-/** Whether a body only assigns, and nothing in it can fail. */
+const hasStore = ({ body }: WorkItemLoop): boolean => someStmt(body, (s) => s.op === 'store');
+
+/** Whether a body only assigns and stores, and nothing in it can fail. */
 function isPlain(g: Gen, body: readonly Stmt[]): boolean {
-  const effects = someStmt(body, (s) => {
+  const others = someStmt(body, (s) => {
     const control = s.op === 'if' || s.op === 'loop' || s.op === 'block' || s.op === 'break' || s.op === 'continue';
+    if (s.op === 'store') return s.mem.array.space === 'local' || boundsHazards(g, s.mem).length > 0;
     return s.op !== 'assign' && !control;
   });
-  if (effects) return false;
+  if (others) return false;
   let plain = true;
   const seen = new Set<Expr>();
   const visit = (e: Expr): void => {
@@ -98,6 +116,19 @@ function isJoint(g: Gen, body: readonly Stmt[], own: ReadonlySet<number>): boole
     return (s.op === 'loop' || s.op === 'block') && g.uniformity.divergence(s) === 'V';
   });
 }
+
+/** Whether what neighbouring threads of a row access far apart lies side by side for those of a column. */
+function isAlongColumns(g: Gen, body: readonly Stmt[]): boolean {
+  const isSo = (mem: MemRef): boolean => {
+    if (stepOfMember(g, mem) === undefined) return false;
+    return apart(mem, { ...mem, index: mapExpr(mem.index, (x) => ofRow(x, 1)) }) === SIZE;
+  };
+  const loads = (e: Expr): boolean => someExpr(e, (x) => x.op === 'load' && isSo(x.mem));
+  return someStmt(body, (s) => (s.op === 'store' && isSo(s.mem)) || stmtExprs(s).some(loads));
+}
+
+/** threadIdx.y of a row further on. */
+const ofRow = (e: Expr, row: number): Expr => (e.op === 'special' && e.name === 'threadIdx.y' ? add(e, i32(row)) : e);
 
 /** Loads that all rows share, and all expressions, without the checks that hold. */
 function sharing(body: readonly Stmt[], own: ReadonlySet<number>): { shared: number; nodes: number } {
@@ -146,6 +177,8 @@ class Copier implements Omit<Jam, 'body'> {
       switch (s.op) {
         case 'assign':
           return this.#own.has(s.var.id) ? this.#assignments(s) : [{ ...s, value: unchecked(s.value) }];
+        case 'store':
+          return this.#stores(s);
         // Partings are known by statement, and here there are none: a copy will do.
         case 'if':
           return [{ ...s, then: this.#list(s.then), else: this.#list(s.else) }];
@@ -171,12 +204,22 @@ class Copier implements Omit<Jam, 'body'> {
     return out;
   }
 
+  #stores(s: Stmt & { op: 'store' }): readonly Stmt[] {
+    const [index, value] = [unchecked(s.mem.index), unchecked(s.value)];
+    const out = Array.from({ length: this.rows }, (_, row) => ({
+      ...s,
+      mem: { ...s.mem, index: row === 0 ? index : this.#inRow(index, row), checks: [] },
+      value: row === 0 ? value : this.#inRow(value, row),
+    }));
+    this.#g.parallel.set(out[0] as Stmt, out.length);
+    return out;
+  }
+
   /** What an expression is in a row. What does not depend on the row stays the same object. */
   #inRow(e: Expr, row: number): Expr {
-    return mapExpr(e, (x) => {
-      if (x.op === 'special' && x.name === 'threadIdx.y') return add(x, i32(row));
-      return x.op === 'var' && this.#own.has(x.var.id) ? read(this.inRow(x.var, row)) : x;
-    });
+    return mapExpr(e, (x) =>
+      x.op === 'var' && this.#own.has(x.var.id) ? read(this.inRow(x.var, row)) : ofRow(x, row),
+    );
   }
 }
 

@@ -3,13 +3,14 @@
  */
 import type { Loop } from '../../ir/loops.ts';
 import { exprsSize } from '../../ir/measures.ts';
-import { ELEM_SIZE, type Expr, type Kernel, type MemRef, type Stmt } from '../../ir/ops.ts';
+import { ELEM_SIZE, type Expr, type Kernel } from '../../ir/ops.ts';
 import { carriedVars } from '../../ir/passes/full-rounds.ts';
 import { isMostlyNarrow } from '../../ir/passes/lane-widths.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
 import {
   assignedIn,
+  eachAccess,
   eachExpr,
   eachStmt,
   exprParts,
@@ -67,16 +68,6 @@ function alongColumns(kernel: Kernel, { block }: WasmVariant, usual: Lanes): Lan
   });
   const lanes = ([8, 16] as const).find((n) => n * bytes === LINE && n > usual && width % n === 0);
   return lanes !== undefined && !isCrowded(kernel, (16 * REGISTERS) / LINE) ? lanes : undefined;
-}
-
-function eachAccess(list: readonly Stmt[], visit: (mem: MemRef) => void): void {
-  eachStmt(list, (s) => {
-    const mem = written(s);
-    if (mem !== undefined) visit(mem);
-  });
-  eachExpr(list, (e) => {
-    if (e.op === 'load') visit(e.mem);
-  });
 }
 
 /** Threads in a row that make a tile of their own: `tile[t >> 3][t & 7]`. */

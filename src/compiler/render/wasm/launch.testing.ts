@@ -38,6 +38,8 @@ export interface Launch {
   readonly sharedBytes?: number;
   readonly lanes?: 1 | 4;
   readonly concurrent?: boolean;
+  /** Parameters of arrays that share no memory with any that the kernel writes. */
+  readonly apart?: ReadonlySet<number>;
   /** Blocks in a call of `run`; all of them if left out. */
   readonly slice?: number;
 }
@@ -61,10 +63,10 @@ export interface Outcome {
 const IMAGE = 4096;
 
 export function runWasm(kernel: Kernel, launch: Launch, args: readonly Value[], image: Uint8Array): Outcome {
-  const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false } = launch;
+  const { grid = [1, 1, 1], block, sharedBytes = 0, lanes = 4, concurrent = false, apart } = launch;
   const blocks = grid[0] * grid[1] * grid[2];
   const { slice = blocks } = launch;
-  const { module, compiled } = rendered(kernel, { block, lanes, concurrent, memory64: false });
+  const { module, compiled } = rendered(kernel, { block, lanes, concurrent, apart, memory64: false });
   const constants = IMAGE + Math.ceil((image.length + 64) / 16) * 16;
   const record = constants + Math.ceil((module.constants.length + 64) / 16) * 16;
   const scratch =
@@ -150,7 +152,7 @@ interface Rendered {
 const known = new WeakMap<Kernel, Map<string, Rendered>>();
 
 function rendered(kernel: Kernel, variant: WasmVariant): Rendered {
-  const key = JSON.stringify(variant);
+  const key = JSON.stringify({ ...variant, apart: variant.apart && [...variant.apart] });
   const variants = known.get(kernel) ?? new Map<string, Rendered>();
   known.set(kernel, variants);
   let found = variants.get(key);

@@ -68,6 +68,17 @@ export function neutralOf(fn: BinaryOp, type: Expr['type']): number | undefined 
   }
 }
 
+/** The same of sums and products of floats, whose order can be told. */
+function orderedNeutralOf(fn: BinaryOp, type: Expr['type']): number | undefined {
+  if (type !== 'f32') return undefined;
+  return fn === 'add' ? -0 : fn === 'mul' ? 1 : undefined;
+}
+
+/** Whether elements may be joined by an operation. */
+export function isJoin(fn: BinaryOp, type: Expr['type']): boolean {
+  return (neutralOf(fn, type) ?? orderedNeutralOf(fn, type)) !== undefined;
+}
+
 /** A variable. */
 interface Assigned {
   readonly value: Value;
@@ -94,6 +105,8 @@ export class Lockstep {
   /** Elements that were loaded or stored to. */
   readonly touched: Uint8Array;
   fn: BinaryOp | undefined;
+  /** By the two that are joined in it, whichever is the first: a node, where the order of operations can be told from the result. */
+  readonly #joined = new Map<number, number>();
   readonly #array: ArraySym;
   readonly #width: number;
   readonly #params: ReadonlyMap<number, number>;
@@ -118,6 +131,16 @@ export class Lockstep {
     this.touched = new Uint8Array(this.#length);
     this.#writer = new Int32Array(this.#length).fill(NOBODY);
     this.#reader = new Int32Array(this.#length).fill(NOBODY);
+  }
+
+  /** Where the order of operations can be told, what does not matter to them. */
+  get neutral(): number | undefined {
+    return this.fn === undefined ? undefined : orderedNeutralOf(this.fn, this.#array.elem as Expr['type']);
+  }
+
+  /** The node in which two are joined, where order can be told; `NONE` if there is none. */
+  joined(p: number, q: number): number {
+    return Object.is(this.constantOf(p), this.neutral) ? q : (this.#joined.get(keyOf(p, q)) ?? NONE);
   }
 
   /** Runs a list with all threads. */
@@ -252,12 +275,13 @@ export class Lockstep {
     const nodes = new Int32Array(this.#width);
     for (let t = 0; t < this.#width; t++) {
       const v = numberOf(value, t);
-      nodes[t] = Number.isNaN(v) ? NONE : this.#constant(v);
+      nodes[t] = Number.isNaN(v) ? NONE : this.constant(v);
     }
     return nodes;
   }
 
-  #constant(value: number): number {
+  /** The node of a constant. */
+  constant(value: number): number {
     const known = this.#constants.findIndex((c) => Object.is(c, value));
     if (known >= 0) return -1 - known;
     // Numbers of threads are no elements.
@@ -439,22 +463,34 @@ export class Lockstep {
   }
 
   #join({ fn, type }: Expr & { op: 'binary' }, a: Value, b: Value, threads: Int32Array): Nodes {
-    const neutral = type === this.#array.elem ? neutralOf(fn, type) : undefined;
+    const ordered = orderedNeutralOf(fn, type);
+    const neutral = type === this.#array.elem ? (ordered ?? neutralOf(fn, type)) : undefined;
     if (neutral === undefined) throw new Unknown();
     const [x, y] = [this.#nodes(a), this.#nodes(b)];
     const out = new Int32Array(this.#width).fill(NONE);
     for (let k = 0; k < threads.length; k++) {
       const t = threads[k] as number;
       const [p, q] = [x[t] as number, y[t] as number];
-      if (this.constantOf(p) === neutral) out[t] = q;
-      else if (this.constantOf(q) === neutral) out[t] = p;
-      else if (p < 0 || q < 0 || (this.fn !== undefined && this.fn !== fn)) throw new Unknown();
+      if (Object.is(this.constantOf(p), neutral)) out[t] = q;
+      else if (Object.is(this.constantOf(q), neutral)) out[t] = p;
       else {
+        const [low, high] = [Math.min(p, q), Math.max(p, q)];
+        // Where order can be told, the root of a tree is joined with others.
+        const isElement = (ordered === undefined ? low : high) >= 0 && low !== NONE;
+        if (!isElement || (this.fn !== undefined && this.fn !== fn)) throw new Unknown();
         this.fn = fn;
-        out[t] = this.#length + this.left.push(p) - 1;
+        const known = ordered === undefined ? undefined : this.#joined.get(keyOf(p, q));
+        out[t] = known ?? this.#length + this.left.push(p) - 1;
+        if (known !== undefined) continue;
         this.right.push(q);
+        if (ordered !== undefined) this.#joined.set(keyOf(p, q), out[t] as number);
       }
     }
     return out;
   }
+}
+
+/** Of two nodes, whichever comes first. */
+function keyOf(p: number, q: number): number {
+  return Math.min(p, q) * 2 ** 21 + Math.max(p, q);
 }

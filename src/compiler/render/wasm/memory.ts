@@ -21,6 +21,7 @@ import type { MemoryLaneOp } from './opcodes.ts';
 import { isPermuted, storePermuted } from './permuted-stores.ts';
 import { withMask } from './scope.ts';
 import { packHalves, splat, withVector } from './vector.ts';
+import { elementsBetween, storeWoven } from './woven-stores.ts';
 
 const log2 = (size: number): number => Math.log2(size);
 
@@ -362,9 +363,11 @@ function storeAt(g: Gen, mem: MemRef, where: Where, parts: readonly Local[]): vo
   else if (where.kind === 'exchanged') storeExchanged(g, where, parts);
   else if (where.distances !== undefined && isPermuted(g, mem, where.distances))
     storePermuted(g, where.lane, offset, parts, where.distances);
-  else if (where.distances !== undefined && g.mask === null)
-    storeRuns(g, mem.elem, where.lane, offset, parts, where.distances);
-  else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts));
+  else if (where.distances !== undefined && g.mask === null) {
+    const between = elementsBetween(g, mem, where.distances);
+    if (between !== undefined) storeWoven(g, where.lane, offset, parts, between);
+    else storeRuns(g, mem.elem, where.lane, offset, parts, where.distances);
+  } else if (where.harmless) withMask(g, null, () => scatter(g, mem.elem, where.lane, offset, parts));
   else scatter(g, mem.elem, where.lane, offset, parts);
 }
 

@@ -29,6 +29,8 @@ export interface WasmVariant {
   readonly lanes: 1 | 4;
   /** Values of parameters that are constants of the code too, by their numbers. Absent: none. */
   readonly known?: ReadonlyMap<number, number> | undefined;
+  /** Parameters of arrays that share no memory with any that the kernel writes. Absent: nobody knows. */
+  readonly apart?: ReadonlySet<number> | undefined;
   /** Whether several threads run blocks of one launch at the same time: then global atomics must be atomic. */
   readonly concurrent: boolean;
   /** Whether to leave out what takes long to compile and pays only where much is run: the code of interior blocks. Absent: no. */
@@ -51,6 +53,8 @@ export interface WasmModule {
   readonly math: readonly string[];
   /** Whether each call of `run` costs something whatever the number of its blocks: see `own-copies.ts`. Absent: no. */
   readonly copies?: boolean | undefined;
+  /** Whether it is only right where nobody else writes to memory in the meantime: see `woven-stores.ts`. Absent: no. */
+  readonly exclusive?: boolean | undefined;
   /** Whether `env.print` is imported: (printNumber: i32, valuesPointer) → (); see `prints`. */
   readonly prints: readonly PrintSite[];
 }

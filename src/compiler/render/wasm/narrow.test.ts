@@ -156,3 +156,24 @@ describe('lanes', () => {
     expect(code(({ a, b }) => mul(mul(a, b), b), 'u16', 'i32')).toMatch(/i32x4\.mul/);
   });
 });
+
+describe('look-ups', () => {
+  it.each(['u8', 'u16'] as const)('by %s fail in whichever lane there is no element', (elem) => {
+    const b = new ir.KernelBuilder('look up');
+    const [ids, table, out] = [b.global(elem, 'ids'), b.global('u8', 'table'), b.global('u8', 'out')];
+    const length = b.value('i32', 'length');
+    const t = ir.special('threadIdx.x');
+    const id = ir.load(ir.at(ids, t));
+    const found = ir.load(ir.at(table, id, { checks: [{ index: id, extent: length, axis: 0 }] }));
+    const kernel = b.build([ir.store(ir.at(out, t), found)], { checked: true });
+    const size = ELEM_SIZE[elem];
+    for (let bad = 0; bad <= BLOCK; bad++) {
+      const image = new Uint8Array(256 + 256 + BLOCK);
+      for (let k = 0; k < BLOCK; k++) image[k * size] = k === bad ? 90 : k;
+      const fault = check(kernel, { block: [BLOCK, 1, 1] }, [0, 256, 512, 90], image, [
+        { at: 512, elem: 'u8', length: BLOCK },
+      ]);
+      expect(fault?.thread).toBe(bad < BLOCK ? bad : undefined);
+    }
+  });
+});

@@ -137,6 +137,7 @@ function compute(g: Gen, evaluate: Evaluate, e: Expr, bits: 8 | 16, p: number): 
       f.get(varLocals(g, e.var)[p] ?? 0);
       return;
     case 'unary':
+      if (e.fn === 'abs' && distance(g, e.a, bits, operand)) return;
       operand(e.a)();
       if (e.fn === 'not') f.op('v128.not');
       else if (e.fn !== 'uniform') f.op(`${lanes}.${e.fn as 'neg'}`);
@@ -167,6 +168,21 @@ function compute(g: Gen, evaluate: Evaluate, e: Expr, bits: 8 | 16, p: number): 
     default:
       throw new Error(`internal error: ${e.op} is not to be evaluated in lanes of ${bits} bits`);
   }
+}
+
+/** The size of a difference that has one bit more than lanes of `bits`; false for any other. */
+function distance(g: Gen, e: Expr, bits: 8 | 16, operand: (x: Expr) => Push): boolean {
+  const { f, widths } = g;
+  if (widths === undefined || e.op !== 'binary' || fitsSign(widths.ranges.of(e), bits, 's')) return false;
+  const sign = widths.distance(e, bits);
+  if (sign === undefined) return false;
+  for (const fn of ['max', 'min'] as const) {
+    operand(e.a)();
+    operand(e.b)();
+    f.op(`${lanesName(bits)}.${fn}_${sign}`);
+  }
+  f.op(`${lanesName(bits)}.sub`);
+  return true;
 }
 
 function binary(g: Gen, e: Expr & { op: 'binary' }, bits: 8 | 16, a: Push, b: Push): void {
@@ -230,7 +246,7 @@ function divide(g: Gen, e: Expr & { op: 'binary' }, bits: 8 | 16, divisor: numbe
     return;
   }
   const most = g.widths?.ranges.of(e.a)[1] ?? 0xffff;
-  const found = reciprocal(divisor, most);
+  const found = reciprocal(divisor, most, 16);
   if (found === undefined) throw new Error(`internal error: no reciprocal of ${divisor}`);
   const quotient = (x: Local): void => {
     if (divisor === 255 && most <= MOST_BY_255) divideBy255(f, x);

@@ -19,15 +19,16 @@ import { scalar } from './expr.ts';
 import { type Gen, varLocals, wasmType } from './gen.ts';
 import type { WasmVariant } from './module.ts';
 import { withPrepared } from './prepare.ts';
+import { MOST_TOGETHER } from './run.ts';
 import { type ScratchLayout, slotSize } from './scratch.ts';
 import { emitNodes } from './work-items.ts';
 
-/** Bytes that one round of neighbours is to read in one stretch: eight pages, at whose ends the next ones are not known yet. */
-const STRETCH = 32_768;
+/** Bytes that one round of neighbours is to read in one stretch: pages, at whose ends the next ones are not known yet, and blocks in turns cost little. */
+const STRETCH = 131_072;
 /** Blocks that are begun together at most: as many as one call is for. */
-const MOST = 16;
-/** Bytes of the variables that items keep in all neighbours: as many as the nearest cache has. */
-const MOST_KEPT = 32_768;
+const MOST = MOST_TOGETHER;
+/** Bytes of the variables that items keep in all neighbours: what the second cache of a processor has room for beside what streams through it. */
+const MOST_KEPT = 131_072;
 /** Bytes of all scratch memory of a block. */
 const LARGEST = 16_384;
 

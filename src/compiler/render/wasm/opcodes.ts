@@ -81,7 +81,7 @@ const SIMD = {
   'i16x8.shr_s': 0xfd08c, 'i16x8.shr_u': 0xfd08d, 'i16x8.add': 0xfd08e, 'i16x8.sub': 0xfd091, 'i16x8.mul': 0xfd095,
   'i16x8.min_s': 0xfd096, 'i16x8.min_u': 0xfd097, 'i16x8.max_s': 0xfd098, 'i16x8.max_u': 0xfd099,
   'i32x4.extmul_low_i16x8_s': 0xfd0bc, 'i32x4.extmul_high_i16x8_s': 0xfd0bd, 'i32x4.extmul_low_i16x8_u': 0xfd0be,
-  'i32x4.extmul_high_i16x8_u': 0xfd0bf,
+  'i32x4.extmul_high_i16x8_u': 0xfd0bf, 'i64x2.extmul_low_i32x4_u': 0xfd0de, 'i64x2.extmul_high_i32x4_u': 0xfd0df,
 };
 
 // biome-ignore format: a table
@@ -180,6 +180,8 @@ export const OP = {
   localGet: 0x20,
   localSet: 0x21,
   localTee: 0x22,
+  globalGet: 0x23,
+  globalSet: 0x24,
   i32Const: 0x41,
   i64Const: 0x42,
   f32Const: 0x43,

@@ -44,7 +44,8 @@ export function findPairs(g: Gen, node: WorkItemLoop): Pairs | undefined {
   if (g.lanes > 1 || variant.quick === true || variant.block[0] % 2 !== 0) return undefined;
   if (node.reduce !== undefined || node.loads.length > 0 || node.saves.length > 0) return undefined;
   // Rounds that are lanes wait for nothing.
-  if (someStmt(body, (s) => s.op === 'loop' && g.rows?.rows.has(s.label) === true)) return undefined;
+  const isLaned = ({ label }: Loop): boolean => g.rows?.rows.has(label) === true || g.rows?.rare.has(label) === true;
+  if (someStmt(body, (s) => s.op === 'loop' && isLaned(s))) return undefined;
   const way = wayToLoop(body);
   if (way === undefined || exprsSize(body) > LARGEST || !areIndependent(g, body)) return undefined;
   const own = assignedIn(body);

@@ -1,13 +1,16 @@
 /**
- * Records whose size the launch tells, or a constant: `q[i][0]`, `q[i][1]`, … of a matrix of four columns. Each lane has neighbouring members in one
- * vector of its own; four lanes' vectors are turned into vectors of one member each. `record-stores.ts` goes the same way back.
+ * Records whose size the launch tells, or a constant: `q[i][0]`, `q[i][1]`, … of a matrix of four columns, or anywhere: `q[j][0]`, `q[j][1]` where
+ * `j` is data. Each lane has neighbouring members in one vector of its own; four lanes' vectors are turned into vectors of one member each.
+ * `record-stores.ts` goes the same way back.
  */
 import { add, i32, mul, sub } from '../../ir/builder.ts';
 import { type ElemType, type Expr, isInt, type MemRef, type Stmt } from '../../ir/ops.ts';
 import { foldExpr } from '../../ir/passes/fold.ts';
-import { defined, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
-import { distanceOf, knownDistances, pushAddress } from './address.ts';
+import { defined, loadsOf, someExpr } from '../../ir/passes/walk.ts';
+import { sameExpr } from '../../ir/same.ts';
+import { distanceOf, isAnywhere, knownDistances, type Purpose, pushAddress, withAddresses } from './address.ts';
 import type { Local } from './assembler.ts';
+import { boundsHazards, type Hazard } from './checks.ts';
 import { scalar } from './expr.ts';
 import { type Gen, isVector, type Kept, shapeOf } from './gen.ts';
 
@@ -21,12 +24,14 @@ const LONGEST = 24;
 
 const isMember = (elem: ElemType): boolean => elem === 'f32' || elem === 'i32' || elem === 'u32';
 
+/** Elements from one lane's record to the next one's, or that these lie anywhere. */
+type Step = Expr | 'anywhere';
+
 /** Neighbouring members. */
 export interface Group {
   /** The access to the first member. */
   readonly first: MemRef;
-  /** Elements from one lane's to the next one's. */
-  readonly step: Expr;
+  readonly step: Step;
 }
 
 /** By how much each lane of an index exceeds the one before, where that is one value for all: not what any compiler knows, but what can be had. */
@@ -46,14 +51,20 @@ function stepOf(g: Gen, e: Expr): Expr | undefined {
   return isVector(g, e.a) || shapeOf(g, e.a) === 'C' ? undefined : foldExpr(mul(b, e.a));
 }
 
-/** Of an access whose lanes lie so far apart that they are not to be had in fewer vectors. */
-export function stepOfMember(g: Gen, mem: MemRef): Expr | undefined {
-  if (g.lanes === 1 || g.mask !== null || g.variant.memory64 || g.variant.quick === true) return undefined;
+/**
+ * Of an access whose lanes lie so far apart that they are not to be had in fewer vectors. With lanes that are not active only of loads from
+ * anywhere, for which these have the index 0.
+ */
+export function stepOfMember(g: Gen, mem: MemRef, purpose: Purpose = 'load'): Step | undefined {
+  if (g.lanes === 1 || g.variant.memory64 || g.variant.quick === true) return undefined;
+  if (g.mask !== null && purpose !== 'load') return undefined;
   if (!isMember(mem.elem) || mem.array.space === 'local' || !isVector(g, mem.index)) return undefined;
   const known = knownDistances(g, mem, undefined);
   if (known !== undefined && Math.abs(known[1] ?? 0) < 2 * SIZE) return undefined;
   const step = stepOf(g, mem.index);
-  return step === undefined || someExpr(step, (e) => e.op === 'load' || e.op === 'call') ? undefined : step;
+  if (step !== undefined)
+    return g.mask !== null || someExpr(step, (e) => e.op === 'load' || e.op === 'call') ? undefined : step;
+  return isAnywhere(g, mem) ? 'anywhere' : undefined;
 }
 
 /** Whether two accesses are to members of records of one array, and how far the second one lies from the first. */
@@ -107,8 +118,8 @@ function groupsOf(g: Gen, loads: readonly Load[]): readonly LoadGroup[] {
 }
 
 /** Whether records have two members. */
-function isPair({ scale }: MemRef, step: Expr): boolean {
-  return step.op === 'const' && Number(step.value) * scale === 2 * SIZE;
+function isPair({ scale }: MemRef, step: Step): boolean {
+  return step !== 'anywhere' && step.op === 'const' && Number(step.value) * scale === 2 * SIZE;
 }
 
 /** The members of all lanes at so many bytes from the first, as vectors. */
@@ -119,12 +130,13 @@ function loadTurned(g: Gen, { first, step }: Group, places: readonly number[]): 
     loadPairs(g, first, vectors);
     return vectors;
   }
-  withPointer(g, first, step, (next, offset) => {
+  const load = Math.max(...places) < 2 * SIZE ? 'v128.load64_zero' : 'v128.load';
+  withPointer(g, { first, step }, 'load', (next, offset) => {
     for (let p = 0; p < g.lanes / 4; p++) {
       const own = [0, 1, 2, 3].map(() => {
         const local = f.temp('v128');
         next();
-        f.memory('v128.load', 2, offset);
+        f.memory(load, 2, offset);
         f.set(local);
         return local;
       });
@@ -165,8 +177,20 @@ function loadPairs(g: Gen, first: MemRef, vectors: ReadonlyMap<number, Local[]>)
 }
 
 /** Hands out what pushes the addresses of the lanes, from the first on; it is to be called once for each. */
-export function withPointer(g: Gen, first: MemRef, step: Expr, use: (next: () => void, offset: number) => void): void {
+export function withPointer(
+  g: Gen,
+  { first, step }: Group,
+  purpose: Purpose,
+  use: (next: () => void, offset: number) => void,
+): void {
   const { f } = g;
+  if (step === 'anywhere') {
+    withAddresses(g, first, purpose, (where) => {
+      let lane = 0;
+      if (where.kind === 'lanes') use(() => where.lane(lane++), where.offset);
+    });
+    return;
+  }
   const [address, by] = [f.temp('i32'), f.temp('i32')];
   const offset = pushAddress(g, first);
   f.set(address);
@@ -224,43 +248,53 @@ function inTurns(size: number, half: number): number[] {
   });
 }
 
-/** Members that a statement and the assignments after it load from the same records; undefined if there are none. */
+/**
+ * Members that a statement and the assignments after it load from the same records; undefined if there are none. What can fail of the
+ * first statement is among them, and of the others nothing that fails after something else: what fails first is reported.
+ */
 export function memberLoads(
   g: Gen,
   list: readonly Stmt[],
   from: number,
 ): { readonly loads: readonly Load[]; readonly count: number } | undefined {
-  const s = list[from];
-  if (s?.op !== 'assign' || g.lanes === 1 || g.mask !== null || g.variant.quick === true) return undefined;
-  const own = loadsOf(s).filter((e) => !g.prepared.has(e) && stepOfMember(g, e.mem) !== undefined);
-  if (own.length === 0) return undefined;
-  const assigned = new Set([s.var.id]);
-  const loads = new Set<Load>();
-  let count = 1;
-  for (let k = from + 1; k < Math.min(list.length, from + LONGEST); k++) {
-    const other = list[k] as Stmt;
-    if (other.op !== 'assign' && other.op !== 'store') break;
-    for (const load of loadsOf(other)) {
-      if (g.prepared.has(load) || someExpr(load, (e) => e.op === 'var' && assigned.has(e.var.id))) continue;
-      const near = own.filter((e) => Math.abs(apart(e.mem, load.mem) ?? WHOLE) < WHOLE);
-      if (near.length === 0 || stepOfMember(g, load.mem) === undefined) continue;
-      for (const e of [...near, load]) loads.add(e);
+  if (list[from]?.op !== 'assign' || g.lanes === 1 || g.variant.quick === true) return undefined;
+  const runs: Load[][] = [];
+  const joined = new Set<Load>();
+  const [loads, asked, assigned] = [[] as Load[], [] as Hazard[], new Set<number>()];
+  let [count, isLate] = [1, false];
+  for (let k = from; k < Math.min(list.length, from + LONGEST); k++) {
+    const s = list[k] as Stmt;
+    if (s.op !== 'assign' && s.op !== 'store') break;
+    for (const load of loadsOf(s)) {
+      if (g.prepared.has(load)) continue;
+      const isOwn = isLoadOfMember(load) && stepOfMember(g, load.mem) !== undefined;
+      const hazards = boundsHazards(g, load.mem);
+      const run = isOwn ? runs.find((r) => areNear([load, ...r])) : undefined;
+      const isSteady = run !== undefined && !someExpr(load, (e) => e.op === 'var' && assigned.has(e.var.id));
+      const isNew = hazards.some((h) => !asked.some((other) => sameExpr(other.bad, h.bad)));
+      if (k > from && (!isSteady || (isNew && isLate))) {
+        isLate ||= isNew;
+        continue;
+      }
+      loads.push(load);
+      asked.push(...hazards);
+      if (run !== undefined) run.push(load);
+      else if (isOwn) runs.push([load]);
+      if (k === from) continue;
+      for (const e of run ?? []) joined.add(e);
       count = k - from + 1;
     }
-    if (other.op === 'store') break;
-    assigned.add(defined(other) ?? -1);
+    if (runs.length === 0 || s.op === 'store') break;
+    assigned.add(defined(s) ?? -1);
   }
-  return loads.size === 0 ? undefined : { loads: [...loads], count };
+  const isWanted = (e: Load): boolean => joined.has(e) || boundsHazards(g, e.mem).length > 0;
+  return joined.size === 0 ? undefined : { loads: loads.filter(isWanted), count };
 }
 
-function loadsOf(s: Stmt): Load[] {
-  const found: Load[] = [];
-  const visit = (e: Expr): void => {
-    if (e.op === 'load' && isLoadOfMember(e)) found.push(e);
-    for (const operand of e.op === 'load' ? [e.mem.index] : exprParts(e)) visit(operand);
-  };
-  for (const e of stmtExprs(s)) visit(e);
-  return found;
+/** Whether members lie within one vector: of more, each vector is left to the statement that wants it first. */
+function areNear([first, ...others]: readonly Load[]): boolean {
+  const places = others.map((e) => (first && apart(first.mem, e.mem)) ?? Number.NaN);
+  return Math.max(0, ...places) - Math.min(0, ...places) < WHOLE;
 }
 
 const isLoadOfMember = (e: Load): boolean => isMember(e.mem.elem) && isInt(e.mem.index.type);

@@ -4,7 +4,9 @@
  * `run` calls `group` for a few neighbouring blocks at a time. They are separate functions on purpose: engines have no on-stack
  * replacement for WebAssembly, so that code compiled better in the meantime takes effect at the next call.
  */
-import type { Expr, Kernel, MathFn } from '../../ir/ops.ts';
+import type { Expr, Kernel, Label, MathFn } from '../../ir/ops.ts';
+import { columnRounds } from '../../ir/passes/column-rounds.ts';
+import { chooseExtremes } from '../../ir/passes/extremes.ts';
 import { type FullRounds, splitFullRounds } from '../../ir/passes/full-rounds.ts';
 import { elementBits, LaneWidths } from '../../ir/passes/lane-widths.ts';
 import { askAhead } from '../../ir/passes/loop-bounds.ts';
@@ -31,7 +33,7 @@ import { recogniseLadders } from './prefix-ladders.ts';
 import { eliminatedChecks, Ranges } from './ranges.ts';
 import { inRowOrder, regionsOf, warpsOf } from './row-order.ts';
 import { loopsInRows, rowSums } from './row-sums.ts';
-import { BLOCKS_TOGETHER, blocksTogether, runBody } from './run.ts';
+import { blocksTogether, FIRST_CALL, runBody } from './run.ts';
 import { isScattered } from './scattered.ts';
 import { layOutScratch } from './scratch.ts';
 import { keepOutside } from './slots.ts';
@@ -46,9 +48,9 @@ export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
   );
   const known = { downwards, scans: new Map([...scans, ...ladders.scans]) };
   const lanes = lanesFor(fused, variant);
-  const kernel = lanes > 1 && variant.quick !== true ? forVectors(fused, variant, lanes) : fused;
+  if (lanes === 1 || loopsInRows(fused, variant).size > 0) return render(fused, variant, 1, known);
+  const kernel = variant.quick === true ? fused : forVectors(fused, variant, lanes);
   try {
-    if (lanes === 1 || loopsInRows(kernel, variant).size > 0) return render(kernel, variant, 1, known);
     const warps = warpLanes(kernel, variant) !== undefined;
     const split = (several: boolean): FullRounds =>
       runAnalysing('split full rounds', kernel, (k) => splitFullRounds(k, variant.block[0], several));
@@ -57,6 +59,8 @@ export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
     const inRows = warps || lanes < 8 ? lanes : 8;
     const regions = inRowOrder(rounds, variant, inRows);
     if (regions !== undefined) return write(regions, variant, inRows, known, rounds);
+    const columns = inColumns(kernel, variant, inRows);
+    if (columns !== undefined) return write(columns, variant, inRows, known);
     const { kernel: plain, loops } = rounds.together.size === 0 ? rounds : split(false);
     const wider = loops.length > 0 && !warps ? lanesOfRounds(plain, loops, variant) : undefined;
     return render(plain, variant, wider ?? lanes, known);
@@ -70,6 +74,7 @@ export const renderWasm: RenderWasm = (source, variant, scans = new Map()) => {
 function forVectors(source: Kernel, variant: WasmVariant, lanes: Lanes): Kernel {
   const passes: readonly Pass[] = [
     { name: 'choose items', run: (k) => chooseItems(k, variant.block) },
+    { name: 'choose extremes', run: chooseExtremes },
     { name: 'inline places', run: inlinePlaces },
     { name: 'count rounds apart', run: (k) => countRoundsApart(k, variant.block, lanes) },
     { name: 'split quotients', run: (k) => splitQuotients(k, lanes) },
@@ -77,12 +82,25 @@ function forVectors(source: Kernel, variant: WasmVariant, lanes: Lanes): Kernel 
   return passes.reduce((kernel, pass) => runPass(pass, kernel), source);
 }
 
+/** The regions of a kernel whose threads go down columns, round by round; undefined for any other. */
+function inColumns(kernel: Kernel, variant: WasmVariant, lanes: Lanes): Regions | undefined {
+  const [width, height, depth] = variant.block;
+  if (variant.quick === true || height * depth > 1) return undefined;
+  const rounds = runAnalysing('split rounds of columns', kernel, (k) => columnRounds(k, width));
+  return inRowOrder(rounds, variant, lanes);
+}
+
 /** What is known of a kernel's regions. */
 type Known = Pick<Gen, 'downwards' | 'scans'>;
 
 function render(kernel: Kernel, variant: WasmVariant, lanes: Lanes, known: Known): WasmModule {
   const ahead = lanes === 1 && variant.quick !== true;
-  const source = ahead ? runPass({ name: 'ask ahead', run: (k) => askAhead(k, rowSums(k).rows) }, kernel) : kernel;
+  /** Loops that ask about their rounds themselves. */
+  const asked = (k: Kernel): ReadonlySet<Label> => {
+    const { rows, rare } = rowSums(k);
+    return new Set([...rows.keys(), ...rare.keys()]);
+  };
+  const source = ahead ? runPass({ name: 'ask ahead', run: (k) => askAhead(k, asked(k)) }, kernel) : kernel;
   return write(regionsOf(source, variant, lanes), variant, lanes, known);
 }
 
@@ -113,22 +131,23 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     widths: warps === undefined ? laneWidths(regions, lanes) : undefined,
     sites: [],
     prints: [],
+    traits: { exclusive: false },
     ranges,
     eliminated: eliminatedChecks(kernel, variant.block, ranges),
-    ...known,
+    apart: variant.apart ?? new Set(),
+    downwards: known.downwards,
+    scans: known.scans,
     rows: lanes === 1 ? rowSums(kernel) : undefined,
     blockVars: kernel.vars.filter((v) => regions.storage.get(v.id)?.kind === 'uniform'),
     definitions: variant.quick === true ? new Map() : definitionsOf(kernel.body),
     rank: ranking(kernel.body),
   };
+  const most = module.global(FIRST_CALL);
+  const together = blocksTogether(kernel, variant, neighbours?.most ?? 1);
   /** Declares `run`, which calls a function that runs a few blocks; this writes the latter. */
   const runOf = (copies: Gen['own']): number => {
     const { index, builder } = module.function(['i32', 'i32', 'i32', 'i32', pointer, pointer, 'i32'], ['i32']);
-    const run = module.written(
-      ['i32', 'i32', pointer, pointer],
-      ['i32'],
-      runBody(index, variant.quick === true ? BLOCKS_TOGETHER : blocksTogether(kernel, variant)),
-    );
+    const run = module.written(['i32', 'i32', pointer, pointer], ['i32'], runBody(index, most, together));
     const g = genOf(common, builder, copies, neighbours !== undefined);
     writeGroup(g, regions, used, constants.offsets, neighbours);
     return run;
@@ -151,6 +170,7 @@ function write(regions: Regions, variant: WasmVariant, lanes: Lanes, known: Know
     math: [...used.math],
     prints: common.prints,
     ...(own !== undefined && { copies: true }),
+    ...(common.traits.exclusive && { exclusive: true }),
   };
 }
 
@@ -168,8 +188,10 @@ type Common = Pick<
   | 'widths'
   | 'sites'
   | 'prints'
+  | 'traits'
   | 'ranges'
   | 'eliminated'
+  | 'apart'
   | 'downwards'
   | 'scans'
   | 'rows'
@@ -181,8 +203,29 @@ type Common = Pick<
 /** The state of a function that runs a few blocks. `beside`: with scratch memory for each of several. */
 function genOf(common: Common, f: FunctionBuilder, own: Gen['own'], beside: boolean): Gen {
   const pointer = common.variant.memory64 ? 'i64' : 'i32';
+  // Each by its name: engines copy objects of so many properties one by one, with a form of the object for each.
   return {
-    ...common,
+    kernel: common.kernel,
+    variant: common.variant,
+    uniformity: common.uniformity,
+    helpers: common.helpers,
+    lanes: common.lanes,
+    warps: common.warps,
+    layout: common.layout,
+    laneFacts: common.laneFacts,
+    widths: common.widths,
+    sites: common.sites,
+    prints: common.prints,
+    traits: common.traits,
+    ranges: common.ranges,
+    eliminated: common.eliminated,
+    apart: common.apart,
+    downwards: common.downwards,
+    scans: common.scans,
+    rows: common.rows,
+    blockVars: common.blockVars,
+    definitions: common.definitions,
+    rank: common.rank,
     f,
     shapes: new Map(),
     staticLanes: new Map(),

@@ -169,6 +169,55 @@ describe('sums over rows', () => {
     }
   });
 
+  it('are taken along windows whose columns have names', () => {
+    const b = new ir.KernelBuilder('window');
+    const [a, out] = [b.global('u8', 'a'), b.global('i32', 'out')];
+    const columns = b.value('i32', 'columns');
+    const [sum, j, k, column] = ['sum', 'j', 'k', 'column'].map((name) => b.variable('i32', name)) as [
+      Var,
+      Var,
+      Var,
+      Var,
+    ];
+    const checks = [{ index: read(column), extent: columns, axis: 1 }];
+    const [inner, outer] = [b.label(), b.label()];
+    const rounds = (v: Var, label: number, body: readonly Stmt[]): Stmt =>
+      ir.loop(
+        label,
+        [ir.ifElse(ir.ge(read(v), i32(8)), [ir.breakTo(label)]), ...body],
+        [ir.assign(v, add(read(v), i32(1)))],
+      );
+    const value = ir.load(ir.at(a, add(mul(add(tid, read(j)), columns), read(column)), { checks }));
+    const round = [ir.assign(column, add(read(k), i32(3))), ir.assign(sum, add(read(sum), value))];
+    const window = b.build(
+      [
+        ir.assign(sum, i32(0)),
+        ir.assign(j, i32(0)),
+        rounds(j, outer, [ir.assign(k, i32(0)), rounds(k, inner, round)]),
+        ir.store(ir.at(out, tid), read(sum)),
+      ],
+      { checked: true },
+    );
+    for (const n of [9, 10, 11, 12, 40]) {
+      const image = new Uint8Array(1000).map((_, i) => (i * 151) ^ (i >> 4));
+      const fault = check(window, { block: BLOCK }, [0, 900, n], image, [{ at: 900, elem: 'i32', length: 8 }]);
+      expect(fault === undefined).toBe(n > 10);
+      expect(runWasm(window, { block: BLOCK }, [0, 900, n], image).module.lanes).toBe(1);
+    }
+  });
+
+  it('are none where a place is what has been added up', () => {
+    const k = kernel({
+      others: ['next'],
+      body: (p) => {
+        const next = p.more[0] ?? p.sum;
+        const chased = ir.load(ir.at(p.arrays.x, ir.binary('and', read(next), i32(31))));
+        return [collect(p, p.a), ir.assign(next, add(read(next), chased))];
+      },
+    });
+    expect(run(k, 33)).toBeUndefined();
+  });
+
   it('may be several, of any kind, of values that have names, under conditions', () => {
     const k = kernel({
       others: ['least', 'bits', 'many', 'most', 'small'],

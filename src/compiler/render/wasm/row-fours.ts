@@ -15,7 +15,6 @@ import {
   eq,
   i32,
   ifElse,
-  KernelBuilder,
   lt,
   mul,
   or,
@@ -28,9 +27,8 @@ import {
 import type { Loop } from '../../ir/loops.ts';
 import { mayFail } from '../../ir/measures.ts';
 import { ELEM_SIZE, type Expr, type Kernel, type MemRef, type Stmt, type Var } from '../../ir/ops.ts';
-import { analyseLiveness, type Liveness } from '../../ir/passes/liveness.ts';
 import { renamed } from '../../ir/passes/rename.ts';
-import { copyAt, copyOf, laterBy, nodesIn } from '../../ir/passes/round-copies.ts';
+import { type Copying, copyAt, copyOf, laterBy, nodesIn, replaceLoops } from '../../ir/passes/round-copies.ts';
 import { countingLoop } from '../../ir/passes/trip-counts.ts';
 import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
 import {
@@ -38,7 +36,6 @@ import {
   exprParts,
   hasLoad,
   mapExpr,
-  mapLists,
   mapStmtExprs,
   someExpr,
   someStmt,
@@ -86,28 +83,10 @@ function changed(kernel: Kernel, variant: WasmVariant): Kernel {
   const lanesOf = { block: [Math.ceil(block[0] / 8) * 8, block[1], block[2]] as const, lanes: 8 };
   const uniformity = analyseUniformity(kernel, lanesOf);
   const facts = new LaneFacts(kernel, uniformity, 8);
-  const b = KernelBuilder.from(kernel);
-  let liveness: Liveness | undefined;
-  const change = (list: readonly Stmt[]): readonly Stmt[] => {
-    let changed = false;
-    const out = list.flatMap((s, k) => {
-      const row = s.op === 'loop' ? rowOf(s, list[k - 1], { kernel, uniformity, facts }) : undefined;
-      if (s.op !== 'loop' || row === undefined) {
-        const inner = mapLists(s, change);
-        changed ||= inner !== s;
-        return [inner];
-      }
-      changed = true;
-      liveness ??= analyseLiveness(kernel.body);
-      const [before, after] = [liveness.before(s), liveness.after(s)];
-      const inside = assignedIn(row.body);
-      const own = kernel.vars.filter(({ id }) => inside.has(id) && !before.has(id) && !after.has(id));
-      return inFours(row, own, b);
-    });
-    return changed ? out : list;
-  };
-  const body = change(kernel.body);
-  return body === kernel.body ? kernel : { ...kernel, vars: [...b.vars], body };
+  return replaceLoops(kernel, (loop, before, copying) => {
+    const row = rowOf(loop, before, { kernel, uniformity, facts });
+    return row && inFours(row, copying);
+  });
 }
 
 interface Known {
@@ -354,11 +333,7 @@ function bytesOf({ array, elem, scale }: MemRef, { params }: Kernel): Expr | und
 // ---------------------------------------------------------------- what becomes of it
 
 /** Four rounds in one as long as there are so many, and the loop as it was behind it. */
-function inFours(
-  { loop, counter, bound, body, inRow, limits, apart, alone }: Row,
-  own: readonly Var[],
-  b: KernelBuilder,
-): Stmt[] {
+function inFours({ loop, counter, bound, body, inRow, limits, apart, alone }: Row, { b, own }: Copying): Stmt[] {
   const { pos } = loop;
   const last = b.variable('i32', '%last');
   const least = (x: Expr, y: Expr): Expr => select(lt(x, y), x, y);
@@ -374,7 +349,7 @@ function inFours(
   const rounds: Stmt[] = [];
   const behind = new Map<Store, Stmt[]>();
   for (let k = 0; k < ROUNDS; k++) {
-    const names = new Map(own.map((v) => [v.id, b.variable(v.type, v.name)]));
+    const names = new Map(own().map((v) => [v.id, b.variable(v.type, v.name)]));
     const withHeld = (e: Expr): Expr => {
       const v = e.op === 'load' ? held.get(e)?.[k] : undefined;
       return v === undefined ? e : read(v);

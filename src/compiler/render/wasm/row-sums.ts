@@ -7,19 +7,10 @@
 import { constant, select } from '../../ir/builder.ts';
 import { type Loop, testedLoop } from '../../ir/loops.ts';
 import { canFail } from '../../ir/measures.ts';
-import {
-  type BinaryOp,
-  type Check,
-  ELEM_SIZE,
-  type Expr,
-  type Kernel,
-  type Label,
-  type Stmt,
-  type Var,
-} from '../../ir/ops.ts';
+import { type BinaryOp, ELEM_SIZE, type Expr, type Kernel, type Label, type Stmt, type Var } from '../../ir/ops.ts';
 import { analyseLiveness, type Liveness } from '../../ir/passes/liveness.ts';
 import { countingLoop } from '../../ir/passes/trip-counts.ts';
-import { analyseUniformity, type Shape, type Uniformity } from '../../ir/passes/uniformity.ts';
+import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
 import {
   assignedIn,
   eachStmt,
@@ -31,10 +22,9 @@ import {
   stmtLists,
 } from '../../ir/passes/walk.ts';
 import { LaneFacts } from './lane-facts.ts';
+import { type Assign, type LanedRounds, type Load, RoundValues } from './laned-rounds.ts';
 import type { WasmVariant } from './module.ts';
-
-type Load = Expr & { readonly op: 'load' };
-type Assign = Stmt & { readonly op: 'assign' };
+import { type RareRounds, rareRounds } from './rare-rounds.ts';
 
 /** `var = var fn value` in each round; `sub` takes the value away. */
 export interface Sum {
@@ -43,33 +33,24 @@ export interface Sum {
   readonly value: Expr;
 }
 
-/** A check of a round, and its index in terms of what is known before the first one. */
-export interface Asked {
-  readonly check: Check;
-  readonly index: Expr;
-}
-
 /** What rounds that are lanes do. */
-export interface RowSum {
+export interface RowSum extends LanedRounds {
   readonly counter: Var;
   readonly bound: Expr;
-  /** Values of a round that several others are made of, in order; nobody reads them when the loop is over. */
-  readonly parts: readonly Assign[];
   readonly sums: readonly Sum[];
-  readonly loads: readonly Load[];
-  readonly checks: readonly Asked[];
-  /** In terms of rounds: U is the same in all of them, C goes up by ones. */
-  shape(e: Expr): Shape;
-  varShape(v: Var): Shape;
 }
 
 /** A loop whose rounds are nothing but all rounds of another: a window of rows, each of which is a whole number of vectors. */
 export interface Window {
   readonly row: RowSum;
+  /** The loop along a row. */
+  readonly label: Label;
   readonly counter: Var;
   readonly bound: Expr;
   /** Where the window begins, if that is known. */
   readonly first: number | undefined;
+  /** What each row begins with: `const left = (y + j) * n + x`. */
+  readonly ahead: readonly Assign[];
   /** Where each row begins, and its rounds. */
   readonly start: number;
   readonly rounds: number;
@@ -88,56 +69,42 @@ export function rowSum(loop: Loop, isOver: (v: Var) => boolean): RowSum | undefi
   const { counter, bound, step, body } = counting;
   if (step.op !== 'const' || step.value !== 1 || hasLoad(bound)) return undefined;
   if (bound.op === 'const' && Number(bound.value) < LEAST_ROUNDS) return undefined;
-  const assigned = assignedIn(body);
-  const [parts, sums]: [Assign[], Sum[]] = [[], []];
-  const shapes = new Map<number, Shape>();
-  const varShape = (v: Var): Shape => (v.id === counter.id ? 'C' : (shapes.get(v.id) ?? 'U'));
-  const shape = (e: Expr): Shape => roundShape(e, varShape);
-  const [loads, checks] = [new Set<Load>(), new Map<Check, Expr>()];
-  const values = new Map<number, Expr>();
-  const inTerms = (e: Expr): Expr => mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
-  /** Whether a value can be had for several rounds at once. */
-  const isLaned = (e: Expr): boolean => {
-    if (e.op === 'load') {
-      const { index, array } = e.mem;
-      const own = e.mem.checks.filter(({ extent }) => extent.op === 'param' || extent.op === 'const');
-      if (array.space === 'local' || own.length < e.mem.checks.length || shape(index) === 'V') return false;
-      const indices = [index, ...own.map((check) => check.index)];
-      if (indices.some((i) => i.type !== 'i32' || someExpr(i, canFail) || shape(i) === 'V')) return false;
-      if (own.some(({ extent }) => extent.type !== 'i32')) return false;
-      loads.add(e);
-      for (const check of own) checks.set(check, inTerms(check.index));
-      return ![...checks.values()].some((e) => someExpr(e, canFail));
-    }
-    if (canFail(e) || e.op === 'call' || e.op === 'fma') return false;
-    // What is read of this round has been assigned in it.
-    if (e.op === 'var' && assigned.has(e.var.id) && !shapes.has(e.var.id)) return false;
-    return exprParts(e).every(isLaned);
-  };
+  const values = new RoundValues(counter, assignedIn(body));
+  const sums: Sum[] = [];
   for (const s of body) {
     const sum = sumOf(s);
-    if (sum !== undefined && !shapes.has(sum.var.id) && isLaned(sum.value)) {
-      if (sums.some((other) => other.var === sum.var) || parts.some((p) => p.var === sum.var)) return undefined;
+    if (sum !== undefined && !values.isPart(sum.var) && values.isLaned(sum.value)) {
+      if (sums.some((other) => other.var === sum.var)) return undefined;
       sums.push(sum);
       continue;
     }
-    if (s.op !== 'assign' || shapes.has(s.var.id) || !isOver(s.var) || !isLaned(s.value)) return undefined;
+    if (s.op !== 'assign' || values.isPart(s.var) || !isOver(s.var) || !values.isLaned(s.value)) return undefined;
     if (sums.some((other) => other.var === s.var)) return undefined;
-    shapes.set(s.var.id, shape(s.value) === 'U' ? 'U' : 'V');
-    parts.push(s);
-    values.set(s.var.id, inTerms(s.value));
+    values.add(s);
   }
-  if (sums.length === 0 || ![...loads].some((e) => shape(e) === 'V')) return undefined;
-  return {
-    counter,
-    bound,
-    parts,
-    sums,
-    loads: [...loads],
-    checks: [...checks].map(([check, index]) => ({ check, index })),
-    shape,
-    varShape,
+  const { found } = values;
+  if (sums.length === 0 || !found.loads.some((e) => found.shape(e) === 'V')) return undefined;
+  return { counter, bound, ...found, ...inPlace(found, sums) };
+}
+
+/** Vectors with a name that is read once, `const d = a - b; sum += abs(d)`, in place of the name: lanes are chosen for whole expressions. */
+function inPlace({ parts, shape }: LanedRounds, sums: readonly Sum[]): Pick<RowSum, 'parts' | 'sums'> {
+  if (parts.length === 0) return { parts, sums };
+  const reads = new Map<number, number>();
+  const count = (e: Expr): void => {
+    if (e.op === 'var') reads.set(e.var.id, (reads.get(e.var.id) ?? 0) + 1);
+    for (const part of exprParts(e)) count(part);
   };
+  for (const { value } of [...parts, ...sums]) count(value);
+  const values = new Map<number, Expr>();
+  const settled = (e: Expr): Expr => mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
+  const kept: Assign[] = [];
+  for (const s of parts) {
+    const value = settled(s.value);
+    if (reads.get(s.var.id) === 1 && shape(s.value) === 'V') values.set(s.var.id, value);
+    else kept.push(value === s.value ? s : { ...s, value });
+  }
+  return { parts: kept, sums: sums.map((sum) => ({ ...sum, value: settled(sum.value) })) };
 }
 
 /** What a sum takes without changing. */
@@ -163,36 +130,12 @@ function sumOf(s: Stmt): Sum | undefined {
   return { var: s.var, fn: value.fn as Sum['fn'], value: other };
 }
 
-/** The shape of a value over neighbouring rounds. */
-function roundShape(e: Expr, varShape: (v: Var) => Shape): Shape {
-  const of = (x: Expr): Shape => roundShape(x, varShape);
-  const isWord = (x: Expr): boolean => x.type === 'i32' || x.type === 'u32';
-  switch (e.op) {
-    case 'var':
-      return varShape(e.var);
-    case 'load':
-      return of(e.mem.index) === 'U' ? 'U' : 'V';
-    case 'binary': {
-      const [a, b] = [of(e.a), of(e.b)];
-      if (a === 'U' && b === 'U') return 'U';
-      const counts =
-        (e.fn === 'add' && ((a === 'C' && b === 'U') || (a === 'U' && b === 'C'))) ||
-        (e.fn === 'sub' && a === 'C' && b === 'U');
-      return counts && isWord(e) ? 'C' : 'V';
-    }
-    case 'bitcast':
-      return of(e.a) === 'C' && isWord(e) && isWord(e.a) ? 'C' : of(e.a) === 'U' ? 'U' : 'V';
-    default:
-      return exprParts(e).every((x) => of(x) === 'U') ? 'U' : 'V';
-  }
-}
-
 /** The loop around a row as a window of rows; undefined for any other. `before` is the statement in front of it. */
 function windowOf(loop: Loop, before: Stmt | undefined, rows: ReadonlyMap<Label, RowSum>): Window | undefined {
   const counting = countingLoop(loop);
-  const [start, inner, ...others] = counting?.body ?? [];
+  const [inner, start, ...others] = counting?.body.toReversed() ?? [];
   const row = inner?.op === 'loop' ? rows.get(inner.label) : undefined;
-  if (counting === undefined || row === undefined || others.length > 0 || counting.inclusive) return undefined;
+  if (counting === undefined || inner?.op !== 'loop' || row === undefined || counting.inclusive) return undefined;
   const { counter, bound, step } = counting;
   if (step.op !== 'const' || step.value !== 1 || counter.type !== 'i32' || hasLoad(bound)) return undefined;
   if (start?.op !== 'assign' || start.var !== row.counter || start.value.op !== 'const') return undefined;
@@ -200,14 +143,53 @@ function windowOf(loop: Loop, before: Stmt | undefined, rows: ReadonlyMap<Label,
   const rounds = Number(row.bound.value) - Number(start.value.value);
   const known = before?.op === 'assign' && before.var === counter && before.value.op === 'const';
   const first = known && before.value.op === 'const' ? Number(before.value.value) : undefined;
-  const found = { row, counter, bound, first, start: Number(start.value.value), rounds };
-  const isSteady = ({ index }: Asked): boolean => ['U', 'C'].includes(windowShape(found, index));
-  return rounds % lanesOf(row) === 0 && row.checks.every(isSteady) ? found : undefined;
+  const ahead = rowStarts(others.toReversed(), loop);
+  if (ahead === undefined || rounds % lanesOf(row) !== 0) return undefined;
+  const values = new Map<number, Expr>();
+  const settled = (e: Expr): Expr => mapExpr(e, (x) => (x.op === 'var' ? (values.get(x.var.id) ?? x) : x));
+  for (const s of ahead) values.set(s.var.id, settled(s.value));
+  const own: RowSum = {
+    ...row,
+    indices: new Map([...row.indices].map(([e, index]) => [e, settled(index)])),
+    checks: row.checks.map(({ check, index }) => ({ check, index: settled(index) })),
+  };
+  const { label } = inner;
+  const found = { row: own, label, counter, bound, first, ahead, start: Number(start.value.value), rounds };
+  return own.checks.every(({ index }) => growth(found, index) !== undefined) ? found : undefined;
 }
 
-/** How a value changes from row to row. */
-export function windowShape({ counter }: Pick<Window, 'counter'>, e: Expr): Shape {
-  return roundShape(e, (v) => (v.id === counter.id ? 'C' : 'U'));
+/** Statements ahead of a row that say where it lies; undefined where there are others. */
+function rowStarts(list: readonly Stmt[], { body }: Loop): readonly Assign[] | undefined {
+  const assigned = assignedIn(body);
+  const names: Assign[] = [];
+  /** What one row leaves to the next is not where a row lies. */
+  const isOther = (e: Expr): boolean =>
+    e.op === 'var' && assigned.has(e.var.id) && !names.some((s) => s.var.id === e.var.id);
+  for (const s of list) {
+    if (s.op !== 'assign' || someExpr(s.value, (e) => canFail(e) || isOther(e))) return undefined;
+    names.push(s);
+  }
+  let times = 0;
+  eachStmt(body, (s) => {
+    if (s.op === 'assign' && names.some((name) => name.var === s.var)) times++;
+  });
+  return times === names.length ? names : undefined;
+}
+
+/** How a value changes from row to row: not at all, by ones, by the same each time; undefined for anything else. */
+export function growth(window: Pick<Window, 'counter'>, e: Expr): 'none' | 'ones' | 'even' | undefined {
+  const isCounter = (x: Expr): boolean => x.op === 'var' && x.var.id === window.counter.id;
+  if (isCounter(e)) return 'ones';
+  if (!someExpr(e, isCounter)) return 'none';
+  if (e.type !== 'i32' && e.type !== 'u32') return undefined;
+  if (e.op === 'bitcast') return growth(window, e.a);
+  if (e.op !== 'binary') return undefined;
+  const [a, b] = [growth(window, e.a), growth(window, e.b)];
+  if (a === undefined || b === undefined) return undefined;
+  if (e.fn === 'add') return a === 'none' ? b : b === 'none' ? a : 'even';
+  if (e.fn === 'sub') return b === 'none' ? a : 'even';
+  if (e.fn === 'mul') return a === 'none' || b === 'none' ? 'even' : undefined;
+  return e.fn === 'shl' && b === 'none' ? 'even' : undefined;
 }
 
 /** Rounds of a vector: bytes of a whole one where there are any, and no more than there are rounds. */
@@ -220,12 +202,14 @@ export function lanesOf({ bound, loads }: Pick<RowSum, 'bound' | 'loads'>): 4 | 
 export interface Rows {
   readonly rows: ReadonlyMap<Label, RowSum>;
   readonly windows: ReadonlyMap<Label, Window>;
+  readonly rare: ReadonlyMap<Label, RareRounds>;
 }
 
-/** All loops of a kernel whose rounds may be lanes, and those that go over windows of them. */
+/** All loops of a kernel whose rounds may be lanes, those that go over windows of them, and those whose rounds seldom do anything. */
 export function rowSums({ body }: Kernel): Rows {
   const rows = new Map<Label, RowSum>();
   const windows = new Map<Label, Window>();
+  const rare = new Map<Label, RareRounds>();
   let liveness: Liveness | undefined;
   const inList = (list: readonly Stmt[]): void => {
     for (const [k, s] of list.entries()) {
@@ -237,12 +221,14 @@ export function rowSums({ body }: Kernel): Rows {
       };
       const row = rowSum(s, isOver);
       if (row !== undefined) rows.set(s.label, row);
+      const seldom = row === undefined ? rareRounds(s, isOver) : undefined;
+      if (seldom !== undefined) rare.set(s.label, seldom);
       const window = windowOf(s, list[k - 1], rows);
       if (window !== undefined) windows.set(s.label, window);
     }
   };
   inList(body);
-  return { rows, windows };
+  return { rows, windows, rare };
 }
 
 /** Rounds of a row that are worth a vector by themselves; in a window fewer are. */
@@ -258,8 +244,8 @@ export function loopsInRows(
 ): ReadonlySet<Label> {
   const none: ReadonlySet<Label> = new Set();
   if (lanes === 1 || block[0] < 4 || someStmt(kernel.body, (s) => s.op === 'barrier' || s.op === 'warp')) return none;
-  const { rows, windows } = rowSums(kernel);
-  if (rows.size === 0) return none;
+  const { rows, windows, rare } = rowSums(kernel);
+  if (rows.size + rare.size === 0) return none;
   let uniformity: Uniformity | undefined;
   let facts: LaneFacts | undefined;
   const isFar = ({ mem }: Load): boolean => {
@@ -268,14 +254,17 @@ export function loopsInRows(
     if (uniformity.shape(mem.index) !== 'V' || facts.likelyStep(mem.index) === 1) return false;
     return Math.abs(facts.offsets(mem.index)?.[1] ?? 2) > 1;
   };
-  const inWindow = new Set([...windows.values()].map(({ row }) => row));
+  const inWindow = new Set([...windows.values()].map(({ label }) => label));
+  const passedOver = new Set<Stmt>();
+  for (const { then } of rare.values()) eachStmt(then, (s) => passedOver.add(s));
   let all = true;
   eachStmt(kernel.body, (s) => {
-    if (s.op !== 'loop' || someStmt([...s.body, ...s.update], (x) => x.op === 'loop')) return;
-    const row = rows.get(s.label);
+    if (s.op !== 'loop' || passedOver.has(s)) return;
+    const row = rows.get(s.label) ?? rare.get(s.label);
+    if (row === undefined && someStmt([...s.body, ...s.update], (x) => x.op === 'loop')) return;
     const isLong =
-      row !== undefined && (row.bound.op !== 'const' || Number(row.bound.value) >= LONG_ROW || inWindow.has(row));
+      row !== undefined && (row.bound.op !== 'const' || Number(row.bound.value) >= LONG_ROW || inWindow.has(s.label));
     all &&= isLong && row.loads.some((e) => row.shape(e) === 'V' && isFar(e));
   });
-  return all ? new Set(rows.keys()) : none;
+  return all ? new Set([...rows.keys(), ...rare.keys()]) : none;
 }

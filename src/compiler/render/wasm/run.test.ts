@@ -6,7 +6,7 @@ import * as ir from '../../ir/builder.ts';
 import type { Kernel, Stmt } from '../../ir/ops.ts';
 import { ModuleBuilder } from './assembler.ts';
 import { check } from './launch.testing.ts';
-import { blocksTogether, runBody } from './run.ts';
+import { blocksTogether, FIRST_CALL, runBody } from './run.ts';
 
 interface Engine {
   readonly Memory: new (limits: object) => { readonly buffer: SharedArrayBuffer };
@@ -18,8 +18,8 @@ interface Engine {
 }
 const { WebAssembly } = globalThis as unknown as { WebAssembly: Engine };
 
-/** The calls of `group` for blocks of a grid, as [x, end of x, y, z, end of y]. */
-function calls(grid: readonly [number, number], first: number, end: number, together = 16): number[][] {
+/** The calls of `group` for blocks of a grid, as [x, end of x, y, z, end of y]; of the last of several equal launches. */
+function calls(grid: readonly [number, number], first: number, end: number, together = 16, launches = 1): number[][] {
   const module = new ModuleBuilder({ memory64: false });
   const group = module.function(['i32', 'i32', 'i32', 'i32', 'i32', 'i32', 'i32'], ['i32']);
   const f = group.builder;
@@ -38,13 +38,19 @@ function calls(grid: readonly [number, number], first: number, end: number, toge
   f.op('i32.add');
   f.memory('i32.store', 2, 0);
   f.i32(0);
-  module.export('run', module.written(['i32', 'i32', 'i32', 'i32'], ['i32'], runBody(group.index, together)));
+  module.export(
+    'run',
+    module.written(['i32', 'i32', 'i32', 'i32'], ['i32'], runBody(group.index, module.global(FIRST_CALL), together)),
+  );
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 65536, shared: true });
   const words = new Int32Array(memory.buffer);
   const record = 32;
   words.set(grid, record / 4);
   const { run } = new WebAssembly.Instance(new WebAssembly.Module(module.finish()), { env: { memory } }).exports;
-  expect(run(first, end, record, 48)).toBe(0);
+  for (let k = 0; k < launches; k++) {
+    words[0] = 0;
+    expect(run(first, end, record, 48)).toBe(0);
+  }
   return Array.from({ length: (words[0] ?? 0) / 20 }, (_, k) => [...words.slice(16 + 5 * k, 21 + 5 * k)]);
 }
 
@@ -72,8 +78,8 @@ describe('calls of `group`', () => {
     const b = new ir.KernelBuilder('k');
     const y = b.global('i32', 'y');
     const one = ir.store(ir.at(y, ir.special('threadIdx.x')), ir.i32(1));
-    const together = (list: readonly Stmt[], block: readonly [number, number, number]): number =>
-      blocksTogether(b.build(list), { block });
+    const together = (list: readonly Stmt[], block: readonly [number, number, number], inTurns = 1): number =>
+      blocksTogether(b.build(list), { block }, inTurns);
     expect(together([one], [256, 1, 1])).toBe(64);
     expect(
       together(
@@ -88,6 +94,20 @@ describe('calls of `group`', () => {
       ),
     ).toBe(64);
     expect(together([ir.loop(b.label(), [one], [])], [32, 1, 1])).toBe(16);
+    // Blocks that go through a loop in turns, or are compiled in a hurry.
+    expect(together([ir.loop(b.label(), [one], [])], [32, 1, 1], 32)).toBe(64);
+    expect(together([ir.loop(b.label(), [one], [])], [32, 1, 1], 16)).toBe(16);
+    expect(blocksTogether(b.build([one]), { block: [32, 1, 1], quick: true }, 1)).toBe(16);
+  });
+
+  it('are for as many blocks as there may be from the second launch on', () => {
+    expect(calls([300, 1], 0, 200, 64, 2).map(([x, end]) => [x, end])).toEqual([
+      [0, 64],
+      [64, 128],
+      [128, 192],
+      [192, 200],
+    ]);
+    expect(calls([3, 1], 0, 3, 64, 2).map(([x, end]) => [x, end])).toEqual([[0, 3]]);
   });
 
   it('are for whole rows where these are short, up to the end of a plane', () => {

@@ -12,45 +12,50 @@ import type { WasmVariant } from './module.ts';
 
 /**
  * Blocks in one call of `group`, which need the parameters and their limits but once: some of a row, or several whole rows where these are short. The
- * first calls of a launch get fewer: they may run the code that the engine makes in a hurry, and goes on with to the end of the call.
+ * first calls of all get fewer: they may run the code that the engine makes in a hurry, and goes on with to the end of the call.
  */
-export const BLOCKS_TOGETHER = 16;
-/** The same of blocks that are soon done: as many as a row of 2048 has where they are narrow. */
+const BLOCKS_TOGETHER = 16;
+/** The same of blocks that are soon done, as many as a row of 2048 has where they are narrow, and of blocks that go through their rounds in turns. */
 export const MOST_TOGETHER = 64;
 /** What one of these does, all its threads together: nodes that are evaluated. */
 const QUICK = 2 ** 16;
 /** How many times as many the next call gets. */
 const GROWTH = 4;
 
-/** How many blocks of a kernel are in one call. */
+/** How many blocks of a kernel are in one call, of which `inTurns` go through their rounds together. */
 export function blocksTogether(
   { body }: Kernel,
-  { block: [width, height, depth] }: Pick<WasmVariant, 'block'>,
+  { block: [width, height, depth], quick }: Pick<WasmVariant, 'block' | 'quick'>,
+  inTurns: number,
 ): number {
-  const quick = !someStmt(body, (s) => s.op === 'loop') && work(body).nodes * width * height * depth < QUICK;
-  return quick ? MOST_TOGETHER : BLOCKS_TOGETHER;
+  if (quick === true) return BLOCKS_TOGETHER;
+  const soon = !someStmt(body, (s) => s.op === 'loop') && work(body).nodes * width * height * depth < QUICK;
+  return soon || inTurns > BLOCKS_TOGETHER ? MOST_TOGETHER : BLOCKS_TOGETHER;
 }
 
-/** The code of `run` by the index of `group` and the number of blocks in its calls, which is all that it depends on. */
+/** For how many blocks the first call in a module is. */
+export const FIRST_CALL = 1;
+
+/** The code of `run` by what it depends on. */
 const RUN_BODIES = new Map<string, Uint8Array>();
 
-export function runBody(group: number, together: number): Uint8Array {
-  const key = `${group}/${together}`;
+/** `most` is the global that says for how many blocks the next call of `group` is, at most `together`. */
+export function runBody(group: number, most: number, together: number): Uint8Array {
+  const key = `${group}/${most}/${together}`;
   const known = RUN_BODIES.get(key);
   if (known !== undefined) return known;
   const f = new FunctionBuilder(['i32', 'i32', 'i32', 'i32']);
-  writeRun(f, group, together);
+  writeRun(f, group, most, together);
   const body = f.body().finish();
   RUN_BODIES.set(key, body);
   return body;
 }
 
 /** Parameters: first block, end block, record, scratch. */
-function writeRun(f: FunctionBuilder, group: number, together: number): void {
+function writeRun(f: FunctionBuilder, group: number, most: number, together: number): void {
   const [block, end, record, scratch] = [0, 1, 2, 3];
-  const locals = Array.from({ length: 9 }, () => f.local('i32'));
-  const [gx, gy, x, y, z, result, count, most, rows] = locals as [
-    number,
+  const locals = Array.from({ length: 8 }, () => f.local('i32'));
+  const [gx, gy, x, y, z, result, count, rows] = locals as [
     number,
     number,
     number,
@@ -80,14 +85,12 @@ function writeRun(f: FunctionBuilder, group: number, together: number): void {
   f.get(z, gy);
   f.op('i32.div_u');
   f.set(z);
-  f.i32(1);
-  f.set(most);
   const done = f.block();
   const again = f.loop();
   f.get(block, end);
   f.op('i32.ge_u');
   f.brIf(done);
-  f.get(most);
+  f.getGlobal(most);
   f.set(count);
   /** A number, at most what is left of a range. */
   const atMost = (value: number, from: number, to: number): void => {
@@ -105,7 +108,7 @@ function writeRun(f: FunctionBuilder, group: number, together: number): void {
   f.get(count, gx);
   f.op('i32.eq');
   f.if();
-  f.get(most);
+  f.getGlobal(most);
   f.set(rows);
   atMost(rows, block, end);
   f.get(rows, gx);
@@ -172,14 +175,14 @@ function writeRun(f: FunctionBuilder, group: number, together: number): void {
         () => increase(z, () => f.i32(1)),
       ),
   );
-  f.get(most);
+  f.getGlobal(most);
   f.i32(together);
   f.op('i32.lt_u');
   f.if();
-  f.get(most);
+  f.getGlobal(most);
   f.i32(GROWTH);
   f.op('i32.mul');
-  f.set(most);
+  f.setGlobal(most);
   f.end();
   f.br(again);
   f.end();

@@ -6,8 +6,10 @@ import type { Check } from '../../ir/ops.ts';
 import type { Local } from './assembler.ts';
 import type { Gen, Mask } from './gen.ts';
 
-type Scoped = Pick<
-  Gen,
+/** What may be set. */
+type Scoped = { -readonly [Key in Scope]: Gen[Key] };
+
+type Scope =
   | 'at'
   | 'counters'
   | 'definitions'
@@ -27,52 +29,51 @@ type Scoped = Pick<
   | 'uniformity'
   | 'vars'
   | 'warps'
-  | 'widths'
->;
+  | 'widths';
 
 /** Writes code with other lanes active; null: all. */
 export function withMask(g: Gen, mask: Mask | null, body: () => void): void {
-  withState(g, { mask }, body);
+  withOne(g, 'mask', mask, body);
 }
 
 /** Writes a region whose counters are in registers. */
 export function withCounters(g: Gen, counters: Gen['counters'], body: () => void): void {
-  withState(g, { counters }, body);
+  withOne(g, 'counters', counters, body);
 }
 
 /** Writes code in which these checks have been made for all the work items that it runs. */
 export function withHoisted(g: Gen, hoisted: ReadonlySet<Check>, body: () => void): void {
-  withState(g, { hoisted }, body);
+  withOne(g, 'hoisted', hoisted, body);
 }
 
 /** Writes code that may run more than once. */
 export function withinLoop(g: Gen, body: () => void): void {
-  withState(g, { loopDepth: g.loopDepth + 1 }, body);
+  withOne(g, 'loopDepth', g.loopDepth + 1, body);
 }
 
 /** Writes code in which these places in memory are known. */
 export function withPointers(g: Gen, pointers: Gen['pointers'], body: () => void): void {
-  withState(g, { pointers }, body);
+  withOne(g, 'pointers', pointers, body);
 }
 
 /** Writes the code of a vector whose inactive lanes have stored all there is to store, where a local says so. */
 export function withStored(g: Gen, stored: Local, body: () => void): void {
-  withState(g, { stored }, body);
+  withOne(g, 'stored', stored, body);
 }
 
 /** Writes code that few vectors run: it is to be short. */
 export function withRare(g: Gen, body: () => void): void {
-  withState(g, { rare: true }, body);
+  withOne(g, 'rare', true, body);
 }
 
 /** Writes the code of the vector that begins at this threadIdx.x. */
 export function withFirst(g: Gen, first: number, body: () => void): void {
-  withState(g, { first }, body);
+  withOne(g, 'first', first, body);
 }
 
 /** Writes the code of an item that is so much further on in its row than the local of threadIdx.x says. */
 export function withShift(g: Gen, shift: number, body: () => void): void {
-  withState(g, { shift }, body);
+  withOne(g, 'shift', shift, body);
 }
 
 /** Writes scalar code, whose variables are in these locals. */
@@ -99,9 +100,18 @@ export function withOtherLanes(g: Gen, lanes: OtherLanes, body: () => void): voi
 
 function withState(g: Gen, state: Partial<Scoped>, body: () => void): void {
   const before: Record<string, unknown> = {};
-  // Not all that might be set: nearly all calls set one.
+  // Not all that might be set: nearly all calls set few.
   for (const key of Object.keys(state) as (keyof Scoped)[]) before[key] = g[key];
   Object.assign(g, state);
   body();
   Object.assign(g, before);
+}
+
+/** The same of one property, as in nearly all calls. */
+function withOne<Key extends keyof Scoped>(g: Gen, key: Key, value: Scoped[Key], body: () => void): void {
+  const scoped: Scoped = g;
+  const before = scoped[key];
+  scoped[key] = value;
+  body();
+  scoped[key] = before;
 }

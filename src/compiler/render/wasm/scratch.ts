@@ -65,7 +65,8 @@ export function layOutScratch(
   const faultLanes = take(8 * lanes, 16);
   const printSlots = take(8 * printValues, 16);
   const exchange = hasExchange(kernel) ? take(3 * 8 * lanes, 16) + 8 * lanes : 0;
-  const copies = new Map(Array.from(own, ([array, bytes]) => [array, take(bytes, 16)]));
+  const copies = new Map<ArraySym, number>();
+  for (const [array, bytes] of own) copies.set(array, take(bytes, 16));
   const dynamic = roundUp(at, 16);
   for (const array of kernel.arrays) if (array.space === 'shared' && array.dynamic) arrays.set(array, dynamic);
   return {

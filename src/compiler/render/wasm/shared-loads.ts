@@ -5,14 +5,15 @@
  * A run is a statement and the assignments after it, with the first store behind them, which loads before it stores.
  */
 import type { Expr, Stmt } from '../../ir/ops.ts';
-import { defined, exprParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, loadsOf, someExpr } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
+import { boundsHazards } from './checks.ts';
 import { type Gen, isVector } from './gen.ts';
 
 type Load = Expr & { op: 'load' };
 
 export interface SharedLoads {
-  /** Those of the first statement, and their like in the others. */
+  /** Those of the first statement, with others of it that can fail, and their like in the others. */
   readonly loads: readonly Load[];
   /** Statements from the first one to the last that shares a load with it. */
   readonly count: number;
@@ -41,15 +42,7 @@ export function sharedLoads(g: Gen, list: readonly Stmt[], from: number): Shared
     if (s.op === 'store') break;
     assigned.add(defined(s) ?? -1);
   }
-  return loads.size === 0 ? undefined : { loads: [...loads], count };
-}
-
-function loadsOf(s: Stmt): Load[] {
-  const found: Load[] = [];
-  const visit = (e: Expr): void => {
-    if (e.op === 'load') found.push(e);
-    for (const part of e.op === 'load' ? [e.mem.index] : exprParts(e)) visit(part);
-  };
-  for (const e of stmtExprs(s)) visit(e);
-  return found;
+  // What can fail before them is asked before them.
+  const before = own.filter((e) => loads.has(e) || boundsHazards(g, e.mem).length > 0);
+  return loads.size === 0 ? undefined : { loads: [...new Set([...before, ...loads])], count };
 }

@@ -89,6 +89,27 @@ describe('do the same', () => {
     for (const which of [3, 4]) run(k, 16, [which]);
   });
 
+  it('where several items of a row are equal to it', () => {
+    for (const [width, fn, by] of [
+      [32, 'and', 7],
+      [64, 'rem', 16],
+    ] as const) {
+      const k = kernel(width, (p) => {
+        const cond = ir.and(ir.lt(t, i32(width - 3)), ir.eq(ir.binary(fn, t, i32(by)), i32(3)));
+        return [ifElse(cond, sumUp(p, width, t))];
+      });
+      run(k, width);
+    }
+  });
+
+  it('where only the launch knows what is equal to it', () => {
+    const k = kernel(24, (p) => {
+      const which = ir.select(ir.lt(p.b.value('i32', 'n'), i32(3)), t, add(t, i32(5)));
+      return [ifElse(ir.and(ir.lt(t, i32(20)), ir.eq(which, i32(7))), sumUp(p, 24, t))];
+    });
+    for (const n of [2, 3]) run(k, 24, [n]);
+  });
+
   it('with more that has to hold, and values of their own', () => {
     const k = kernel(16, (p) => {
       const own = p.b.variable('i32', 'own');

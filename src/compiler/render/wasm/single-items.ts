@@ -2,11 +2,10 @@
  * Regions that one item of a row runs: `if (threadIdx.x === 0) …`, also with loops in it. As a vector with one active lane they would gather and scatter what
  * they load and store, and keep a mask; they are scalar code.
  */
-import { conjuncts } from '../../ir/measures.ts';
 import type { Stmt } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import { defined, eachExpr, someStmt, written } from '../../ir/passes/walk.ts';
-import { type Gen, shapeOf, varShape } from './gen.ts';
+import { type Gen, varShape } from './gen.ts';
 import { setItem } from './row-vectors.ts';
 import { withinLoop, withOneLane } from './scope.ts';
 
@@ -21,17 +20,10 @@ const PLAIN: ReadonlySet<Stmt['op']> = new Set([
   'continue',
 ]);
 
-/** Whether at most one item of a row gets beyond the guard of a region, and may run what is behind it by itself. */
-export function isForOneItem(g: Gen, { body, saves, reduce }: WorkItemLoop): boolean {
-  const guard = body.at(-1);
-  if (g.lanes === 1 || g.warps || g.variant.quick === true || guard?.op !== 'if') return false;
+/** Whether the one item of a row that gets beyond the guard of a region may run what is behind it by itself. */
+export function mayRunAlone(g: Gen, { body, saves, reduce }: WorkItemLoop): boolean {
+  if (g.lanes === 1 || g.warps || g.variant.quick === true) return false;
   if (reduce !== undefined || saves.length > 0) return false;
-  const isOne = conjuncts(guard.cond).some((e) => {
-    if (e.op !== 'compare' || e.fn !== 'eq') return false;
-    const shapes = [shapeOf(g, e.a), shapeOf(g, e.b)];
-    return shapes.includes('C') && shapes.some((shape) => shape === 'U' || shape === 'G');
-  });
-  if (!isOne) return false;
   const shared = new Set(g.blockVars.map((v) => v.id));
   const isPlain = (s: Stmt): boolean =>
     PLAIN.has(s.op) && written(s)?.array.space !== 'local' && !shared.has(defined(s) ?? -1);

@@ -2,9 +2,9 @@
  * Statements of one region: assignments, stores, and control flow, of single values and of vectors under masks.
  */
 import { codeSize } from '../../ir/measures.ts';
-import type { Expr, Stmt } from '../../ir/ops.ts';
+import type { Expr, MemRef, Stmt } from '../../ir/ops.ts';
 import { exprParts, hasLoad, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
-import { emitAtomic, indexLoad, isJoint } from './atomics.ts';
+import { emitAtomic, indexLoad, isJoint, rowUpdate } from './atomics.ts';
 import { isBlended } from './blended.ts';
 import { emitTrap } from './checks.ts';
 import { counterOf, emitCounted } from './counters.ts';
@@ -13,25 +13,30 @@ import { type Gen, isVector, type Mask, varBits, varLocals, varShape } from './g
 import { emitRecordStores, MOST_MEMBERS, recordStores } from './interleave.ts';
 import { type JointStore, jointStore } from './joint-stores.ts';
 import { emitLaneBranch } from './lane-branches.ts';
+import { withLateStores } from './late-stores.ts';
 import { blendPart, type Frame, MaskStack } from './masks.ts';
 import { emitStore, emitStoreOf, memoryBits, partsFor, storePart } from './memory.ts';
+import { type PassOver, passOverRounds } from './pass-over.ts';
 import { withPrepared } from './prepare.ts';
 import { emitPrint } from './print.ts';
-import { emitMemberStores, memberStores } from './record-stores.ts';
-import { memberLoads } from './records.ts';
-import { emitRounds } from './rounds.ts';
+import { emitMemberStores, memberStores, storeTurned } from './record-stores.ts';
+import { memberLoads, stepOfMember } from './records.ts';
 import { withHoisted, withinLoop, withMask } from './scope.ts';
 import { sharedLoads } from './shared-loads.ts';
 import { emitExchange } from './votes.ts';
 import { wholeVectorTest } from './whole.ts';
+import { emitRounds } from './windows.ts';
 
 /** Emits a list; with vectors, under the mask in force. */
-export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
+export function emitList(g: Gen, given: readonly Stmt[], stack: MaskStack = new MaskStack(g)): void {
+  const list = withLateStores(g, given);
   for (let i = 0; i < list.length; i++) {
     const s = list[i] as Stmt;
     const joint = g.parallel.get(s);
     if (joint !== undefined) {
-      assignParallel(g, list.slice(i, i + joint));
+      const run = list.slice(i, i + joint);
+      if (s.op === 'store') storeParallel(g, run);
+      else assignParallel(g, run);
       i += joint - 1;
       continue;
     }
@@ -46,11 +51,13 @@ export function emitList(g: Gen, list: readonly Stmt[], stack: MaskStack = new M
     }
     const members = s.op === 'store' ? memberStores(g, list, i) : undefined;
     if (members !== undefined) {
-      emitMemberStores(g, members);
+      emitMemberStores(g, members, () => {
+        for (const one of members.stores) emitStatement(g, one, stack);
+      });
       i += members.stores.length - 1;
       continue;
     }
-    const shared = sharedLoads(g, list, i) ?? memberLoads(g, list, i);
+    const shared = memberLoads(g, list, i) ?? sharedLoads(g, list, i);
     if (shared !== undefined) {
       const run = list.slice(i, i + shared.count);
       withPrepared(g, shared.loads, [], () => emitList(g, run, stack));
@@ -96,13 +103,28 @@ function isCheap(e: Expr): boolean {
   return exprParts(e).every(isCheap);
 }
 
-/** Assignments that may be made in any order, with all lanes on: loads that several of them hold are done once. */
+/** Assignments that may be made in any order, with all lanes on: loads that several of them hold, or that lie side by side, are done once. */
 function assignParallel(g: Gen, list: readonly Stmt[]): void {
-  const [first, second] = list.map((s) => loadsIn(stmtExprs(s)));
+  const loads = list.map((s) => loadsIn(stmtExprs(s)));
+  const [first, second] = loads;
+  const isFar = (e: Expr): boolean => e.op === 'load' && stepOfMember(g, e.mem) !== undefined;
   const shared = [...(first ?? [])].filter((e) => second?.has(e));
+  for (const own of loads) shared.push(...[...own].filter(isFar));
   withPrepared(g, shared, [], () => {
     for (const s of list)
       if (s.op === 'assign') withPrepared(g, [s.value], [], () => assign(g, s), undefined, varBits(g, s.var));
+  });
+}
+
+/** Stores of several rows, whose order nothing says: all that they load comes first, and what lies side by side is stored as one. */
+function storeParallel(g: Gen, list: readonly Stmt[]): void {
+  const stores = list.filter((s) => s.op === 'store');
+  const values = stores.flatMap((s) => [s.value, s.mem.index]);
+  const memory = stores.map(({ mem }) => mem);
+  withPrepared(g, values, memory, () => {
+    const group = memberStores(g, stores, 0, { comesFirst: true });
+    if (group?.stores.length === stores.length) storeTurned(g, group);
+    else for (const s of stores) emitStore(g, s.mem, s.value);
   });
 }
 
@@ -121,27 +143,26 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
       withPrepared(g, [s.value], [], () => assign(g, s), undefined, varBits(g, s.var));
       return;
     case 'store':
-      withPrepared(
-        g,
-        [s.value, s.mem.index],
-        [s.mem],
-        () => emitStore(g, s.mem, s.value),
-        undefined,
-        memoryBits(g, s.mem.elem),
-      );
+      store(g, s.mem, s.value);
       return;
-    case 'atomic':
-      atomic(g, s);
+    case 'atomic': {
+      const update = rowUpdate(g, s);
+      if (update === undefined) atomic(g, s);
+      else store(g, s.mem, update);
       return;
+    }
     case 'if':
       emitIf(g, s, stack);
       return;
     case 'loop': {
-      if (g.lanes === 1) emitRounds(g, s, (parts) => emitList(g, parts));
+      const list = (parts: readonly Stmt[]): void => emitList(g, parts);
+      if (g.lanes === 1) emitRounds(g, s, list);
+      const over = g.lanes === 1 ? passOverRounds(g, s.label, list) : undefined;
       withinLoop(g, () => {
         if (g.lanes > 1 && g.uniformity.divergence(s) === 'V') divergentLoop(g, s, stack);
-        else uniformLoop(g, s, stack);
+        else uniformLoop(g, s, stack, over);
       });
+      over?.end();
       return;
     }
     case 'block':
@@ -176,6 +197,10 @@ function emitStatement(g: Gen, s: Stmt, stack: MaskStack): void {
   }
 }
 
+function store(g: Gen, mem: MemRef, value: Expr): void {
+  withPrepared(g, [value, mem.index], [mem], () => emitStore(g, mem, value), undefined, memoryBits(g, mem.elem));
+}
+
 /** Most often all lanes are on, even where there is a mask; then they need not be asked one by one. */
 function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
   const { f, mask } = g;
@@ -185,7 +210,8 @@ function atomic(g: Gen, s: Stmt & { op: 'atomic' }): void {
   }
   const prepared = (): void => {
     const apart = indexLoad(g, s);
-    withPrepared(g, [...s.args, s.mem.index], [s.mem], () => emitAtomic(g, s, apart), apart);
+    const asked = apart === undefined ? [s.mem] : [];
+    withPrepared(g, [...s.args, s.mem.index], asked, () => emitAtomic(g, s, apart), apart);
   };
   if (mask === null || isJoint(g, s)) {
     prepared();
@@ -416,10 +442,11 @@ function masksOf(g: Gen, s: Stmt & { op: 'if' }, stack: MaskStack): [yes: number
 // ---------------------------------------------------------------- loops and blocks
 
 /** A loop that all active lanes run together. */
-function uniformLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack): void {
+function uniformLoop(g: Gen, s: Stmt & { op: 'loop' }, stack: MaskStack, over?: PassOver): void {
   const { f, mask } = g;
   const exit = f.block();
   const top = f.loop();
+  over?.begin(top);
   const continues = someStmt(s.body, (x) => x.op === 'continue' && x.label === s.label);
   const next = continues ? f.block() : undefined;
   stack.withFrame({ label: s.label, exit, next, parts: false, mask, round: mask }, () => {

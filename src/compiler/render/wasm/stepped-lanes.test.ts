@@ -27,10 +27,14 @@ interface Options {
   readonly checked?: boolean;
   /** What an item does; else it adds up its neighbours. */
   readonly then?: (parts: Parts) => readonly Stmt[];
+  /** Asked beside the colour. */
+  readonly when?: Expr;
+  /** Added to the place in the row that is asked about. */
+  readonly beyond?: Expr;
 }
 
 /** `if ((x + y) % step === colour) u[y][x] = …` of a matrix whose first place is not its own. */
-function kernel({ elem = 'f32', step = 2, checked = true, then }: Options): Kernel {
+function kernel({ elem = 'f32', step = 2, checked = true, then, when, beyond }: Options): Kernel {
   const b = new ir.KernelBuilder('stepped');
   const [u, colour, columns, size] = [
     b.global(elem, 'u'),
@@ -58,11 +62,13 @@ function kernel({ elem = 'f32', step = 2, checked = true, then }: Options): Kern
       add(mul(ir.special(`blockIdx.${axis}`), ir.special(`blockDim.${axis}`)), ir.special(`threadIdx.${axis}`)),
       i32(1),
     );
+  const asked = beyond === undefined ? add(read(x), read(y)) : add(add(read(x), read(y)), beyond);
+  const isColour = ir.compare('eq', ir.binary('rem', asked, i32(step)), colour);
   return b.build(
     [
       assign(x, place('x')),
       assign(y, place('y')),
-      ifElse(ir.compare('eq', ir.binary('rem', add(read(x), read(y)), i32(step)), colour), then?.(parts) ?? [set(sum)]),
+      ifElse(when === undefined ? isColour : ir.and(isColour, when), then?.(parts) ?? [set(sum)]),
     ],
     { checked },
   );
@@ -97,8 +103,9 @@ it('are every second item that works on elements of four bytes near its own', ()
   expect(gathered(kernel({ elem: 'f64' }), 32)).toBe(0);
   expect(gathered(kernel({ step: 4 }), 32)).toBe(0);
   expect(gathered(kernel({}), 36)).toBe(0);
-  // Long rows are gone through in a loop.
-  expect(gathered(kernel({}), 128)).toBe(4 * (1 + 1));
+  // Long rows are gone through in a loop, of no more vectors.
+  expect(gathered(kernel({}), 128)).toBe(4 * (4 + 1));
+  expect(gathered(kernel({}), 72)).toBe(4 * (3 + 1));
   const scattered = kernel({
     then: ({ u, set, x }) => [set(add(u(0, 0), ir.cast('f32', ir.binary('and', read(x), i32(5)))))],
   });
@@ -142,4 +149,71 @@ it('have variables of their own', () => {
     for (const checked of [true, false])
       for (const colour of [0, 1])
         for (const width of [32, 40, 128]) run(kernel({ then, checked }), [width, 2, 1], { colour, grid: [2, 2, 1] });
+});
+
+it('are not those of the warp', () => {
+  const lane = kernel({ elem: 'i32', then: ({ u, set }) => [set(add(u(0, 0), ir.special('laneId')))] });
+  for (const width of [32, 64]) run(lane, [width, 2, 1], { elem: 'i32', grid: [2, 2, 1] });
+});
+
+/** Whether rows of several blocks are run as one: in a loop that ends where a number says. */
+const isOne = (k: Kernel): boolean =>
+  /i32.const 8\n *i32.add\n *local.tee \d+\n *local.get \d+\n *i32.lt_u/.test(
+    disassemble(runWasm(k, { block: [16, 2, 1] }, [0, 0, COLUMNS, COLUMNS * ROWS], image('f32')).module.bytes),
+  );
+
+it('go on through rows of several blocks where nothing tells these apart but the number of the thread', () => {
+  const block = ir.special('blockIdx.x');
+  const thread = ir.special('threadIdx.x');
+  const number = add(mul(block, ir.special('blockDim.x')), thread);
+  const is = (e: Expr, value: number): Expr => ir.compare('eq', e, i32(value));
+  const near = (u: Parts['u']): Expr => add(add(u(-1, 0), u(1, 0)), sub(u(0, -1), u(0, 1)));
+  const those: [Options, boolean][] = [
+    [{}, true],
+    [{ when: lt(number, i32(20)) }, false],
+    [{ when: is(ir.special('blockIdx.y'), 1) }, true],
+    [{ when: is(ir.binary('and', block, i32(1)), 1) }, false],
+    [{ then: ({ x, u, set }) => [set(add(near(u), ir.cast('f32', read(x))))] }, true],
+    [{ then: ({ u, set }) => [set(add(near(u), ir.cast('f32', thread)))] }, false],
+    [{ then: ({ u, set }) => [set(add(near(u), ir.cast('f32', block)))] }, false],
+    [{ beyond: block }, false],
+    [{ beyond: ir.special('blockIdx.y') }, true],
+    // Numbers that pass through zero, and through the largest there is, in one of the blocks or between two.
+    ...[-40, -24, -17, 2 ** 31 - 30, 2 ** 31 - 24, 2 ** 31 - 9].map((n): [Options, boolean] => [
+      { beyond: i32(n) },
+      true,
+    ]),
+  ];
+  for (const [options, one] of those) {
+    for (const checked of [true, false]) {
+      const k = kernel({ ...options, checked });
+      expect(isOne(k), `${those.findIndex(([o]) => o === options)}, ${checked}`).toBe(one);
+      for (const width of [8, 16, 24])
+        for (const colour of [0, 1, -1]) run(k, [width, 3, 1], { colour, grid: [5, 2, 1] });
+    }
+  }
+});
+
+it('store with what lies between them, where it has been loaded and nobody else is there', () => {
+  const woven = (k: Kernel, concurrent: boolean) => {
+    const args = [0, 0, COLUMNS, COLUMNS * ROWS];
+    const { module } = runWasm(k, { block: [32, 2, 1], concurrent }, args, image('f32'));
+    const whole = disassemble(module.bytes).includes('i8x16.shuffle 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27');
+    expect(module.exclusive ?? false).toBe(whole);
+    return whole;
+  };
+  const right = kernel({ then: ({ u, set }) => [set(add(u(0, 0), u(1, 0)))] });
+  const left = kernel({ then: ({ u, set }) => [set(add(u(0, 0), u(-1, 0)))] });
+  const earlier = kernel({
+    then: ({ b, u, set }) => {
+      const v = b.variable('f32', 'v');
+      // What was loaded before another store may have changed in the meantime.
+      return [assign(v, u(1, 0)), set(read(v)), set(add(u(0, 0), read(v)))];
+    },
+  });
+  expect(woven(right, false)).toBe(true);
+  expect(woven(right, true)).toBe(false);
+  expect(woven(left, false)).toBe(false);
+  for (const k of [right, left, earlier])
+    for (const width of [8, 32]) for (const colour of [0, 1]) run(k, [width, 3, 1], { colour, grid: [4, 2, 1] });
 });

@@ -10,20 +10,31 @@ import { ELEM_SIZE, type Expr, type MemRef, type Stmt, type Var } from '../../ir
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import { renamed } from '../../ir/passes/rename.ts';
 import { analyseUniformity, type Uniformity } from '../../ir/passes/uniformity.ts';
-import { assignedIn, eachExpr, eachStmt, mapLists, mapStmtExprs, someStmt, written } from '../../ir/passes/walk.ts';
+import {
+  assignedIn,
+  eachExpr,
+  eachStmt,
+  mapLists,
+  mapStmtExprs,
+  someStmt,
+  specialsIn,
+  written,
+} from '../../ir/passes/walk.ts';
 import { cannotFail } from './checks.ts';
 import { type Gen, varLocals } from './gen.ts';
 import { LaneFacts } from './lane-facts.ts';
 import { MaskStack } from './masks.ts';
-import { type OtherLanes, withFirst, withinLoop, withMask, withOtherLanes } from './scope.ts';
+import { type OtherLanes, withFirst, withinLoop, withMask, withOtherLanes, withShift } from './scope.ts';
 import { emitList } from './statements.ts';
 import { definitionsOf, ranking } from './structure.ts';
+import type { Blocks } from './turns.ts';
 
 /** Items that are so far apart are lanes, in vectors of so many. */
 export const STEP = 2;
 const LANES = 4;
-/** Vectors that are written one after another. */
+/** Vectors that are written one after another: of a row, and in each round of a loop over several blocks. */
 const TOGETHER = 8;
+const IN_ROUND = 4;
 
 export interface SteppedLanes {
   readonly lanes: OtherLanes;
@@ -39,6 +50,8 @@ export function steppedLanes(g: Gen, step: number, body: readonly Stmt[]): Stepp
   const [any] = g.kernel.vars;
   if (step !== STEP || width % (STEP * LANES) !== 0 || g.lanes % (STEP * LANES) !== 0) return undefined;
   if (any === undefined || g.variant.memory64 || !cannotFail(g, body)) return undefined;
+  // The lane of an item is not where it is in the vector.
+  if (specialsIn(body).has('laneId')) return undefined;
   // Read before it is assigned, a variable is 0 in each item.
   const { entry } = analyseLiveness(body);
   if ([...assignedIn(body)].some((id) => entry.has(id))) return undefined;
@@ -127,6 +140,38 @@ export function emitSteppedRow(g: Gen, s: SteppedLanes, first: () => void): void
     f.brIf(again);
     f.end();
   });
+}
+
+/** Runs a row of several blocks, as one on which threadIdx.x is counted on. */
+export function emitSteppedBlocks(g: Gen, s: SteppedLanes, first: () => void, { first: from, end }: Blocks): void {
+  const { f, at } = g;
+  const [x] = at.thread;
+  const lanes = g.variant.block[0] / STEP;
+  let together = Math.min(lanes / LANES, IN_ROUND);
+  while ((lanes / LANES) % together > 0) together--;
+  const count = f.temp('i32');
+  f.get(end, from);
+  f.op('i32.sub');
+  f.i32(lanes);
+  f.op('i32.mul');
+  f.set(count);
+  first();
+  withOtherLanes(g, s.lanes, () => {
+    f.set(varLocals(g, s.first)[0] ?? 0);
+    f.i32(0);
+    f.set(x);
+    const again = f.loop();
+    for (let k = 0; k < together; k++) withinLoop(g, () => withShift(g, k * LANES, () => vector(g, s)));
+    f.get(x);
+    f.i32(together * LANES);
+    f.op('i32.add');
+    f.tee(x);
+    f.get(count);
+    f.op('i32.lt_u');
+    f.brIf(again);
+    f.end();
+  });
+  f.release('i32', count);
 }
 
 /** Runs the items of a vector of the row, which begins at the local of threadIdx.x: `first` pushes which of them is the first that does something. */

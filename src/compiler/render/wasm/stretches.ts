@@ -7,15 +7,15 @@
  * vectors run what any vector does, with all checks in their places.
  */
 
-import { canFail } from '../../ir/measures.ts';
 import type { Check, Expr, MemRef, Stmt, Var } from '../../ir/ops.ts';
 import { analyseLiveness } from '../../ir/passes/liveness.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
-import { defined, eachStmt, exprParts, hasLoad, mapExpr, memParts, someExpr, stmtExprs } from '../../ir/passes/walk.ts';
+import { defined, eachStmt, exprParts, memParts, someExpr, someStmt, stmtExprs } from '../../ir/passes/walk.ts';
 import { sameExpr } from '../../ir/same.ts';
 import { boundsHazards, cannotFail } from './checks.ts';
 import { type Gen, shapeOf, varShape } from './gen.ts';
 import { withHoisted } from './scope.ts';
+import { type Assign, isPlain, StretchTerms } from './stretch-terms.ts';
 
 /** A running number at the first thread of a vector, its quotient, and the product of that with the divisor. */
 export interface Quotient {
@@ -60,8 +60,6 @@ const MOST_POINTERS = 8;
 /** Checks that are made for a stretch. */
 const MOST_CHECKS = 12;
 
-type Assign = Stmt & { readonly op: 'assign' };
-
 /** Undefined where the items of a region have no such coordinates. */
 export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[]): Stretches | undefined {
   const choice = body.at(-1);
@@ -69,6 +67,41 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
   if (node.reduce !== undefined || node.loads.length + node.saves.length > 0) return undefined;
   const before = body.slice(0, -1);
   if (!before.every(isPlain)) return undefined;
+  const { quotients, decls } = quotientsOf(g, before);
+  if (quotients.length === 0 || !isAbout(choice.cond, quotients)) return undefined;
+  const times = timesAssigned(body);
+  if ([...analyseLiveness(body).entry].some((id) => times.has(id))) return undefined;
+  if (before.some((s) => times.get(s.var.id) !== 1)) return undefined;
+  const terms = new StretchTerms(g, times);
+  const [steady, moving] = terms.ofRow(decls);
+  if (!quotients.every(({ by }) => terms.isSteady(by))) return undefined;
+  const [common, own] = terms.ofStretch(choice.then, quotients);
+  const { checks, accesses, inRows } = askedOf(g, terms, own);
+  let quiet = false;
+  withHoisted(g, hoistedIn(g, checks), () => {
+    quiet = cannotFail(g, choice.then);
+  });
+  const only = quotients.length === 1 ? quotients[0] : undefined;
+  const even = only !== undefined && [...checks, ...accesses].every(({ index }) => terms.isEven(index, only));
+  const isPlainOwn = own.every((s) => s.op === 'assign' || s.op === 'store');
+  return {
+    steady,
+    moving,
+    numbers: before.filter((s) => quotients.some((q) => q.first === s.var)),
+    quotients,
+    mixed: choice.else,
+    common,
+    own,
+    checks,
+    accesses,
+    even,
+    all: even && quiet && inRows && isPlainOwn,
+    goesOn: quiet && isInGrid(g, [...before, ...choice.then], choice.cond),
+  };
+}
+
+/** The quotients that a region begins with, and what stands before them. */
+function quotientsOf(g: Gen, before: readonly Assign[]) {
   const quotients: Quotient[] = [];
   let end = before.length;
   for (; end >= 3; end -= 3) {
@@ -76,126 +109,59 @@ export function findStretches(g: Gen, node: WorkItemLoop, body: readonly Stmt[])
     if (one === undefined) break;
     quotients.unshift(one);
   }
-  if (quotients.length === 0 || !isAbout(choice.cond, quotients)) return undefined;
-  const numbers = before.filter((s) => s.op === 'assign' && quotients.some((q) => q.first === s.var));
-  const decls = before.slice(0, end) as readonly Assign[];
+  return { quotients, decls: before.slice(0, end) };
+}
+
+/** How many statements give a variable a value, by `Var.id`. */
+function timesAssigned(list: readonly Stmt[]): ReadonlyMap<number, number> {
   const times = new Map<number, number>();
-  eachStmt(body, (s) => {
+  eachStmt(list, (s) => {
     const id = defined(s);
     if (id !== undefined) times.set(id, (times.get(id) ?? 0) + 1);
   });
-  const entry = analyseLiveness(body).entry;
-  if ([...entry].some((id) => times.has(id))) return undefined;
-  if (before.some((s) => times.get(defined(s) ?? -1) !== 1)) return undefined;
-  const steadyVars = new Set(g.kernel.vars.flatMap((v) => (!times.has(v.id) && isOneValue(g, v) ? [v.id] : [])));
-  /** Values in terms of what is assigned before the choice, or not at all. */
-  const values = new Map<number, Expr>();
-  const isSteady = (e: Expr): boolean => {
-    if (e.op === 'special') return e.name !== 'threadIdx.x' && e.name !== 'laneId';
-    if (e.op === 'var') return steadyVars.has(e.var.id);
-    return e.op !== 'load' && !canFail(e) && exprParts(e).every(isSteady);
-  };
-  const split = (list: readonly Stmt[]): [Stmt[], Stmt[]] => {
-    const [steady, moving]: [Stmt[], Stmt[]] = [[], []];
-    for (const s of list) {
-      const stays = s.op === 'assign' && times.get(s.var.id) === 1 && isOneValue(g, s.var) && isSteady(s.value);
-      if (stays) steadyVars.add(s.var.id);
-      (stays ? steady : moving).push(s);
-    }
-    return [steady, moving];
-  };
-  const [steady, moving] = split(decls);
-  for (const s of decls) if (!steady.includes(s)) values.set(s.var.id, s.value);
-  if (!quotients.every(({ by }) => isSteady(by))) return undefined;
-  const inRow = new Set(steadyVars);
-  for (const { quotient, start } of quotients) for (const v of [quotient, start]) steadyVars.add(v.id);
-  const [common, own] = split(choice.then);
-  for (const s of own) if (s.op === 'assign' && times.get(s.var.id) === 1 && isPlain(s)) values.set(s.var.id, s.value);
-  /** How much the value grows from item to item; undefined where it is something else. */
-  const growth = (e: Expr): number | undefined => {
-    if (isSteady(e)) return 0;
-    if (e.op === 'special') return e.name === 'threadIdx.x' ? 1 : undefined;
-    if (e.type !== 'i32') return undefined;
-    if (e.op === 'var') {
-      const value = values.get(e.var.id);
-      return value && growth(value);
-    }
-    if (e.op !== 'binary' || (e.fn !== 'add' && e.fn !== 'sub')) return undefined;
-    const [a, b] = [growth(e.a), growth(e.b)];
-    return a === undefined || b === undefined ? undefined : e.fn === 'add' ? a + b : a - b;
-  };
-  /** In terms of what there is before a stretch. */
-  const early = (e: Expr): Expr =>
-    mapExpr(e, (x) => {
-      const value = x.op === 'var' && !moving.some((s) => defined(s) === x.var.id) ? values.get(x.var.id) : undefined;
-      return value ? early(value) : x;
-    });
-  const only = quotients.length === 1 ? quotients[0] : undefined;
-  /** Whether a value is a sum of multiples of the quotient and of what the row has in common. */
-  const isEven = (e: Expr): boolean => {
-    if (e.op === 'special' || (e.op === 'var' && (e.var === only?.quotient || e.var === only?.start))) return true;
-    if (isFixed(e)) return true;
-    if (e.op === 'var') {
-      const s = [...common, ...moving].find((t) => defined(t) === e.var.id);
-      return s?.op === 'assign' && isEven(s.value);
-    }
-    if (e.op !== 'binary' || e.type !== 'i32') return false;
-    if (e.fn === 'mul') return (isFixed(e.a) && isEven(e.b)) || (isFixed(e.b) && isEven(e.a));
-    return (e.fn === 'add' || e.fn === 'sub') && isEven(e.a) && isEven(e.b);
-  };
-  /** Whether a value is not the same for all quotients. */
-  const turns = (e: Expr): boolean =>
-    someExpr(e, (x) => {
-      if (x.op !== 'var' || inRow.has(x.var.id)) return false;
-      const value = values.get(x.var.id);
-      return value === undefined || turns(value);
-    });
-  const isFixed = (e: Expr): boolean =>
-    !someExpr(e, (x) => (x.op === 'var' ? !inRow.has(x.var.id) : x.op === 'special' && !isSteady(x)));
+  return times;
+}
+
+/** Whether nothing but its place in the grid tells an item of a row from those of other blocks, and rows of blocks are whole vectors. */
+function isInGrid(g: Gen, all: readonly Stmt[], cond: Expr): boolean {
+  const [width, height, depth] = g.variant.block;
+  if (height * depth !== 1 || width % g.lanes !== 0 || !isOfNumber(g, cond)) return false;
+  return !someStmt(all, (s) => !stmtExprs(s).every((e) => isOfNumber(g, e)));
+}
+
+/** What is asked ahead of a stretch, of what any vector of it comes to, and where it accesses memory in rows; whether it accesses nothing else. */
+function askedOf(g: Gen, terms: StretchTerms, own: readonly Stmt[]) {
   const checks: Stretches['checks'][number][] = [];
   const accesses: Stretches['accesses'][number][] = [];
   let inRows = true;
   const visit = (mem: MemRef): void => {
     const { index, array } = mem;
-    inRows &&= growth(index) === 0 || growth(index) === 1;
+    const growth = terms.growth(index);
+    inRows &&= growth === 0 || growth === 1;
     if (g.kernel.checked && boundsHazards(g, mem).length > 0) {
       for (const check of mem.checks) {
-        const grows = growth(check.index);
+        const grows = terms.growth(check.index);
         const known = grows === 0 || (grows === 1 && shapeOf(g, check.index) === 'C');
-        if (!known || check.index.type !== 'i32' || check.extent.type !== 'i32' || !isSteady(check.extent)) continue;
-        if (checks.length < MOST_CHECKS)
-          checks.push({ check, index: early(check.index), moves: grows === 1, turns: turns(check.index) });
+        if (!known || check.index.type !== 'i32' || check.extent.type !== 'i32' || !terms.isSteady(check.extent))
+          continue;
+        if (checks.length === MOST_CHECKS) continue;
+        checks.push({ check, index: terms.early(check.index), moves: grows === 1, turns: terms.turns(check.index) });
       }
     }
-    const isRow = growth(index) === 1 && shapeOf(g, index) === 'C' && !g.variant.memory64;
+    const isRow = growth === 1 && shapeOf(g, index) === 'C' && !g.variant.memory64;
     if (isRow && array.space !== 'local' && accesses.length < MOST_POINTERS)
-      accesses.push({ mem, index: early(index) });
+      accesses.push({ mem, index: terms.early(index) });
   };
   const inExpr = (e: Expr): void => {
     if (e.op === 'load') visit(e.mem);
     for (const part of exprParts(e)) inExpr(part);
   };
-  // What any vector comes to: nothing else has to be within bounds.
   for (const s of own) {
     if (s.op !== 'assign' && s.op !== 'store') break;
     for (const e of stmtExprs(s)) inExpr(e);
     if (s.op === 'store') visit(s.mem);
   }
-  const [width, height, depth] = g.variant.block;
-  const all = [...before, ...choice.then];
-  let goesOn = height * depth === 1 && width % g.lanes === 0 && isOfNumber(g, choice.cond);
-  eachStmt(all, (s) => {
-    goesOn &&= stmtExprs(s).every((e) => isOfNumber(g, e));
-  });
-  let quiet = false;
-  withHoisted(g, hoistedIn(g, checks), () => {
-    quiet = cannotFail(g, choice.then);
-  });
-  goesOn &&= quiet;
-  const found = { steady, moving, numbers, quotients, mixed: choice.else, common, own };
-  const even = only !== undefined && [...checks, ...accesses].every(({ index }) => isEven(index));
-  const isPlainOwn = own.every((s) => s.op === 'assign' || s.op === 'store');
-  return { ...found, checks, accesses, even, all: even && quiet && inRows && isPlainOwn, goesOn };
+  return { checks, accesses, inRows };
 }
 
 export const hoistedIn = (g: Gen, checks: Stretches['checks']): ReadonlySet<Check> =>
@@ -225,12 +191,6 @@ export function isOfNumber(g: Gen, e: Expr): boolean {
   };
   const isOne = (of: readonly [number, number] | undefined): boolean => of !== undefined && of[1] === width * of[0];
   return isOne(factors(e));
-}
-
-const isOneValue = (g: Gen, v: Var): boolean => varShape(g, v) === 'U' || varShape(g, v) === 'G';
-
-function isPlain(s: Stmt): s is Assign {
-  return s.op === 'assign' && !hasLoad(s.value) && !canFail(s.value);
 }
 
 /** Whether a choice asks nothing but whether a vector has one of each of these quotients, and that of all of them: what stretches find out otherwise. */

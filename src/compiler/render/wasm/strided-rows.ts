@@ -10,12 +10,20 @@ import { and } from '../../ir/builder.ts';
 import { codeSize, conjuncts, mayFail } from '../../ir/measures.ts';
 import type { ArraySym, Expr, Stmt } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
-import { defined, eachExpr, mapExpr, someExpr, someStmt, written } from '../../ir/passes/walk.ts';
+import { defined, eachExpr, mapExpr, someExpr, someStmt, stmtExprs, written } from '../../ir/passes/walk.ts';
 import { scalar } from './expr.ts';
 import { type Gen, shapeOf } from './gen.ts';
 import { withinLoop, withOneLane, withShift } from './scope.ts';
 import { sharedVariables } from './single-items.ts';
-import { emitSteppedRow, emitSteppedVectors, type SteppedLanes, steppedLanes } from './stepped-lanes.ts';
+import {
+  emitSteppedBlocks,
+  emitSteppedRow,
+  emitSteppedVectors,
+  type SteppedLanes,
+  steppedLanes,
+} from './stepped-lanes.ts';
+import { isOfNumber } from './stretches.ts';
+import { type Blocks, isOfBlock } from './turns.ts';
 
 export interface Strided {
   /** Items that do something are so far apart. */
@@ -31,6 +39,8 @@ export interface Strided {
   readonly body: readonly Stmt[];
   /** How vectors of such items do it, where they can. */
   readonly lanes: SteppedLanes | undefined;
+  /** Whether the row of the next block goes on where that of this one ends: threadIdx.x may be counted on through several. */
+  readonly goesOn: boolean;
 }
 
 /** From here on vectors waste more than they are worth. */
@@ -72,7 +82,11 @@ export function stridedRows(g: Gen, { body, loads, saves, reduce }: WorkItemLoop
         ?.map((e) => inTerms(e) ?? e)
         .reduce<Expr | undefined>((all, e) => (all ? and(all, e) : e), undefined);
       const each = [...body.slice(0, -1), ...guarded(guard, own ?? [])];
-      return { ...found, place, rest, when, body: each, lanes: steppedLanes(g, found.step, each) };
+      const lanes = steppedLanes(g, found.step, each);
+      const isSame = !isOfBlock(rest) && (when === undefined || !isOfBlock(when)) && isOfNumber(g, place);
+      const goesOn =
+        lanes !== undefined && isSame && !someStmt(each, (s) => !stmtExprs(s).every((e) => isOfNumber(g, e)));
+      return { ...found, place, rest, when, body: each, lanes, goesOn };
     }
   }
   return undefined;
@@ -96,7 +110,7 @@ function codeSizeOf(e: Expr): number {
 }
 
 /** `a % m === r`, `(a & (m - 1)) === r` of an a that goes up by ones along the row, and an r that is the same for all of it. */
-function congruence(g: Gen, e: Expr): Omit<Strided, 'body' | 'lanes' | 'when'> | undefined {
+function congruence(g: Gen, e: Expr): Omit<Strided, 'body' | 'lanes' | 'when' | 'goesOn'> | undefined {
   if (e.op !== 'compare' || (e.fn !== 'eq' && e.fn !== 'ne')) return undefined;
   for (const [left, right] of [
     [e.a, e.b],
@@ -210,6 +224,33 @@ export function emitStrided(g: Gen, strided: Strided, item: () => void, otherwis
   end();
 }
 
+/** Runs a row of several blocks that goes on from one to the next; `otherwise` runs it block by block. */
+export function emitStridedBlocks(g: Gen, strided: Strided, blocks: Blocks, otherwise: () => void): void {
+  const { f, at } = g;
+  const { lanes, when } = strided;
+  if (lanes === undefined) throw new Error('internal error: blocks without lanes');
+  f.get(blocks.first);
+  f.set(at.block[0]);
+  f.i32(0);
+  f.set(at.thread[0]);
+  pushKnown(g, strided, () => {
+    f.get(blocks.end, blocks.first);
+    f.op('i32.sub');
+    f.i32(g.variant.block[0]);
+    f.op('i32.mul');
+  });
+  f.if();
+  if (when !== undefined) {
+    scalar(g, when);
+    f.if();
+  }
+  emitSteppedBlocks(g, lanes, () => pushFirst(g, strided), blocks);
+  if (when !== undefined) f.end();
+  f.else();
+  otherwise();
+  f.end();
+}
+
 /** Runs the items of one vector by themselves: those of a row that is at an edge elsewhere. */
 export function emitStridedVector(g: Gen, strided: Strided, item: () => void, otherwise: () => void): void {
   const { f, at, lanes } = g;
@@ -245,15 +286,22 @@ export function emitStridedVector(g: Gen, strided: Strided, item: () => void, ot
   f.end();
 }
 
-/** Pushes whether it is known which items of the row do something: not where a remainder may be of what is negative, or no remainder at all. */
-function pushKnown(g: Gen, { step, place, rest, masked }: Strided): void {
+/**
+ * Pushes whether it is known which items of the row do something: not where a remainder may be of what is negative, or no remainder at all. `width`
+ * pushes how many items the row has, without which it is that of one block.
+ */
+function pushKnown(g: Gen, { step, place, rest, masked }: Strided, width?: () => void): void {
   const { f } = g;
   scalar(g, rest);
   f.i32(step);
   f.op('i32.lt_u');
   if (masked) return;
   scalar(g, place);
-  f.i32(2 ** 31 - g.variant.block[0]);
+  f.i32(2 ** 31 - (width === undefined ? g.variant.block[0] : 0));
+  if (width !== undefined) {
+    width();
+    f.op('i32.sub');
+  }
   f.op('i32.lt_u', 'i32.and');
 }
 

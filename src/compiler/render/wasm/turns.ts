@@ -10,6 +10,7 @@ import type { Expr } from '../../ir/ops.ts';
 import type { WorkItemLoop } from '../../ir/passes/region-tree.ts';
 import type { Regions } from '../../ir/passes/regions.ts';
 import { someExpr } from '../../ir/passes/walk.ts';
+import type { Local } from './assembler.ts';
 import { cannotFail } from './checks.ts';
 import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
@@ -25,11 +26,21 @@ export function mayTakeTurns(g: Gen, { nodes }: Regions, node: WorkItemLoop): bo
   return g.kernel.arrays.every(({ space }) => space === 'global' || space === 'constant') && cannotFail(g, node.body);
 }
 
+/** Locals of the first block that takes turns, and of where they end. */
+export interface Blocks {
+  readonly first: Local;
+  readonly end: Local;
+}
+
 /**
  * Runs this block and those behind it for which `holds` is true, without which all are; the local of blockIdx.x is that of the last one afterwards.
- * `rows` writes the rows of a block, by a function that writes a row.
+ * `rows` writes the rows of a block, by a function that writes a row for each block, or knowing which blocks there are.
  */
-export function emitTurns(g: Gen, holds: Expr | undefined, rows: (row: (write: () => void) => void) => void): void {
+export function emitTurns(
+  g: Gen,
+  holds: Expr | undefined,
+  rows: (row: (write: () => void) => void, all: Blocks) => void,
+): void {
   const { f, at } = g;
   const [x] = at.block;
   const [first, end] = [f.temp('i32'), f.temp('i32')];
@@ -55,17 +66,20 @@ export function emitTurns(g: Gen, holds: Expr | undefined, rows: (row: (write: (
     f.brIf(more);
     f.end();
   }
-  rows((write) => {
-    f.get(first);
-    f.set(x);
-    const again = f.loop();
-    write();
-    next();
-    f.get(end);
-    f.op('i32.lt_u');
-    f.brIf(again);
-    f.end();
-  });
+  rows(
+    (write) => {
+      f.get(first);
+      f.set(x);
+      const again = f.loop();
+      write();
+      next();
+      f.get(end);
+      f.op('i32.lt_u');
+      f.brIf(again);
+      f.end();
+    },
+    { first, end },
+  );
   f.get(end);
   f.i32(1);
   f.op('i32.sub');

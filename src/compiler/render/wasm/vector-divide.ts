@@ -1,12 +1,14 @@
 /**
  * Division of 32-bit integer vectors, which SIMD128 lacks.
  *
- * By a constant power of two it is shifts. Otherwise it is done in double precision, whose quotient of two 32-bit
- * integers never rounds across an integer: the true quotient is at least 2^-32 away from the next one and the relative
- * error is 2^-53.
+ * By a constant power of two it is shifts, by most other positive constants a product (`divide-constant.ts`). Otherwise it is done in double
+ * precision, whose quotient of two 32-bit integers never rounds across an integer: the true quotient is at least 2^-32 away from
+ * the next one and the relative error is 2^-53.
  */
 import { isUnsigned, type ValueType } from '../../ir/ops.ts';
+import { reciprocal } from '../../ir/passes/lane-widths.ts';
 import type { FunctionBuilder, Local } from './assembler.ts';
+import { divideByConstant } from './divide-constant.ts';
 import type { Push } from './scalar.ts';
 import { highHalf, packHalves, splatConst, withVector } from './vector.ts';
 
@@ -85,7 +87,15 @@ function quotient(
   y: Local,
   constant: number | undefined,
 ): void {
-  const sign = isUnsigned(type) ? 'u' : 's';
+  const unsigned = isUnsigned(type);
+  // Signed dividends are made positive, for which there is always one; of unsigned ones some divisors, 7 among them, need 33 bits.
+  const most = unsigned ? 2 ** 32 - 1 : 2 ** 31;
+  const inverse = constant !== undefined && constant > 0 ? reciprocal(constant, most, 32) : undefined;
+  if (inverse !== undefined) {
+    divideByConstant(f, x, inverse, unsigned ? 'unsigned' : fn === 'floordiv' ? 'floor' : 'trunc');
+    return;
+  }
+  const sign = unsigned ? 'u' : 's';
   for (const half of ['low', 'high']) {
     for (const operand of [x, y]) {
       if (half === 'low') f.get(operand);

@@ -18,16 +18,17 @@ import { withCountersOf } from './counters.ts';
 import { scalar } from './expr.ts';
 import type { Gen } from './gen.ts';
 import { findInterior, type Interior } from './interior.ts';
-import { type Jam, jamRows } from './jam.ts';
+import { isJammedStore, type Jam, jamRows } from './jam.ts';
 import { inStretches, pushItems } from './long-rows.ts';
 import { MaskStack } from './masks.ts';
 import { emitPairs, findPairs } from './pairs.ts';
+import { eachDoing, passOverItems } from './pass-over.ts';
 import { withPrepared } from './prepare.ts';
 import { withSteady } from './row-steady.ts';
 import { eachRow, masked, setItem, unmasked } from './row-vectors.ts';
 import { emitScan, scanOf } from './scan-rows.ts';
 import { withFirst, withRare } from './scope.ts';
-import { emitItem, isForOneItem } from './single-items.ts';
+import { emitItem, mayRunAlone } from './single-items.ts';
 import {
   accumulate,
   branchIfNoneLive,
@@ -39,7 +40,7 @@ import {
 } from './slots.ts';
 import { emitList } from './statements.ts';
 import { findStretches } from './stretches.ts';
-import { emitStrided, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
+import { emitStrided, emitStridedBlocks, emitStridedVector, type Strided, stridedRows } from './strided-rows.ts';
 import { emitTurns, mayTakeTurns } from './turns.ts';
 
 /** A loop or block around barriers. */
@@ -176,7 +177,13 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const rows = (own: WorkItemLoop, strided: Strided | undefined, holds?: Expr): void => {
     if (strided !== undefined) {
       const row = stridedRow(own, strided);
-      if (takeTurns(own)) emitTurns(g, holds, (each) => eachRow(g, () => each(row)));
+      if (takeTurns(own) && strided.goesOn)
+        emitTurns(g, holds, (each, blocks) =>
+          eachRow(g, () =>
+            emitStridedBlocks(g, strided, blocks, () => withRare(g, () => each(() => emitRow(g, own, start, end)))),
+          ),
+        );
+      else if (takeTurns(own)) emitTurns(g, holds, (each) => eachRow(g, () => each(row)));
       else eachRow(g, row);
       return;
     }
@@ -201,7 +208,9 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   const asks = !down && g.variant.quick !== true && !inWholeStretches(g, node);
   const interior = asks ? findInterior(g, node.body) : undefined;
   const strided = down ? undefined : stridedOf(node);
-  const boxes = asks && strided === undefined ? boxesOf(g, node, alone) : undefined;
+  const inside = interior === undefined ? node : { ...node, body: interior.body };
+  const jammed = asks && isJammedStore(g, inside) && peel(g, inside) === undefined;
+  const boxes = asks && strided === undefined && !jammed ? boxesOf(g, node, alone) : undefined;
   if (boxes !== undefined) {
     emitBoxRows(g, boxes, start, () => {
       const own = boxes.chooses ? interior : undefined;
@@ -211,7 +220,6 @@ function emitLoop(g: Gen, regions: Regions, node: WorkItemLoop): void {
   } else if (down) eachRow(g, () => emitRow(g, node, start, end, { down: true }));
   else if (interior === undefined) rows(node, strided);
   else {
-    const inside = { ...node, body: interior.body };
     watchUniforms(g, inside.body);
     const strided = stridedOf(inside);
     const few = (otherwise: () => void): void =>
@@ -301,7 +309,9 @@ function emitRow(
         f.release('i32', last);
         return;
       }
-      wholeVectors(g, full, item, end, { unrolled: !g.rare && isShort(g, body, full / g.lanes), down });
+      const over = down ? undefined : passOverItems(g, node, body, (parts) => emitList(g, parts));
+      if (over !== undefined) eachDoing(g, over, item);
+      else wholeVectors(g, full, item, end, { unrolled: !g.rare && isShort(g, body, full / g.lanes), down });
     };
     const rest = (): void => {
       if (full === width) return;
@@ -429,7 +439,7 @@ function peeledRow(
     scalar(g, n.lo);
     f.set(x);
   });
-  if (alwaysExact && isForOneItem(g, node)) {
+  if (alwaysExact && n.single && mayRunAlone(g, node)) {
     f.get(x, hi);
     f.op('i32.lt_s');
     f.if();

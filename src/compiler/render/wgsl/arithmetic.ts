@@ -7,7 +7,7 @@ import type { BinaryOp, CompareOp, Expr, UnaryOp, ValueType } from '../../ir/ops
 import { isFloat } from '../../ir/ops.ts';
 import { call, define, type Gen, isWide, nothing, type Print, typeOf } from './code.ts';
 import { operandOf } from './constants.ts';
-import { sumOf } from './sums.ts';
+import { productOf, sumOf } from './sums.ts';
 import { type WideName, wide } from './words.ts';
 
 const INFIX: Readonly<Partial<Record<BinaryOp, string>>> = {
@@ -214,7 +214,7 @@ function floatBinary(g: Gen, print: Print, e: Expr & { readonly op: 'binary' }):
   const [x, y] = [operandOf(g, print, e, 'a'), operandOf(g, print, e, 'b')];
   switch (fn) {
     case 'mul':
-      return `(${x} * ${y})`;
+      return productOf(g, x, y);
     case 'div':
     case 'divApprox':
       return `(${x} / ${y})`;

@@ -1,5 +1,5 @@
 /**
- * Sums that compilers must not see through. WGSL lets them regroup floats, and NVIDIA's for Vulkan does: it takes `(x + c) - c` for `x` also where c is only known at run time.
+ * Sums and products that compilers must not see through. WGSL lets them regroup floats, and NVIDIA's for Vulkan does: it takes `(x + c) - c` for `x` also where c is only known at run time.
  * Numbers are rounded to whole ones so, and what a sum lost is found so: Knuth, "The Art of Computer Programming" 2, 4.2.2, and Kahan's sums.
  */
 import type { Expr } from '../../ir/ops.ts';
@@ -48,4 +48,10 @@ export function sumOf(g: Gen, print: Print, e: Expr & { readonly op: 'binary' },
   };
   const sum = `(${operand('a')} ${fn === 'add' ? '+' : '-'} ${operand('b')})`;
   return roundsBy(a) || roundsBy(b) ? settled(g, sum) : sum;
+}
+
+/** A product of f32. WGSL lets compilers round it together with a sum that it is part of ("Reassociation and fusion" in its specification); of a kernel that may not contract they do not see it. */
+export function productOf(g: Gen, a: string, b: string): string {
+  const product = `(${a} * ${b})`;
+  return g.kernel.contract ? product : settled(g, product);
 }
