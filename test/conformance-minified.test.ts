@@ -23,7 +23,7 @@ process.stdout.write(JSON.stringify({
 }));
 `;
 
-it('passes when minified', { timeout: 180_000 }, async () => {
+it('passes when minified', { timeout: 600_000 }, async () => {
   await build({
     entryPoints: [join(import.meta.dirname, '../testsuite/index.ts')],
     outfile: join(folder, 'suite.mjs'),

@@ -5,7 +5,7 @@ import type { Pos, SourceText } from '../source.ts';
 import type { Attached } from './attached.ts';
 import { inspectFunction, type ScriptLocation } from './inspector.ts';
 import { mapOf, type Script, scriptById } from './script.ts';
-import { asPath, lineColumn, readText, splitLines } from './source-files.ts';
+import { asPath, lineColumn, lineOf, readText, splitLines } from './source-files.ts';
 import { originalPosition, type SourceMap } from './sourcemap.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
@@ -150,7 +150,7 @@ function refine(map: SourceMap, line: number, column: number, text: string, inTe
   const found = originalPosition(map, line, column);
   if (found === undefined) return undefined;
   const content = found.content ?? readText(found.source);
-  const original = content === undefined ? text : (splitLines(content)[found.line] ?? '');
+  const original = content === undefined ? text : (lineOf(content, found.line) ?? '');
   const behind = column - found.generatedColumn;
   const result = { source: found.source, content, line: found.line, text: original };
   if (behind <= 0) return { ...result, column: found.column };
@@ -167,7 +167,7 @@ function refine(map: SourceMap, line: number, column: number, text: string, inTe
 function lineOfFile(script: Script, line: number): string {
   const loaded = script.lines[line] ?? '';
   const content = readText(script.url);
-  const written = content === undefined ? undefined : splitLines(content)[line];
+  const written = content === undefined ? undefined : lineOf(content, line);
   if (written === undefined || written.length < loaded.length) return loaded;
   for (let i = 0; i < loaded.length; i++)
     if (loaded[i] !== ' ' && loaded[i] !== written[i] && loaded[i] !== ';') return loaded;

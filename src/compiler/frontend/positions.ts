@@ -9,7 +9,7 @@ import type { Pos, SourceText } from '../source.ts';
 import { type Attached, attachedPlace, attachedTo } from './attached.ts';
 import { beginInScript, type Origin, type Place, placeInScript } from './in-script.ts';
 import type { ScriptLocation } from './inspector.ts';
-import { lineColumn, readText, splitLines } from './source-files.ts';
+import { lineColumn, lineOf, readText, splitLines } from './source-files.ts';
 
 export type { Place } from './in-script.ts';
 
@@ -62,7 +62,7 @@ function inAuthorsFile(
 ): Place {
   const place = { file, line: at.line + 1, column: at.column + 1, length };
   const content = readText(file);
-  const written = content === undefined ? undefined : splitLines(content)[at.line];
+  const written = content === undefined ? undefined : lineOf(content, at.line);
   const token = /^(?:[\w$]+|.)/s.exec(text.slice(column))?.[0] ?? '';
   if (written?.startsWith(token, at.column)) return { ...place, text: written };
   return { ...place, text, textColumn: column + 1 };

@@ -41,15 +41,18 @@ export function codeSize(list: readonly Stmt[], limit: number): number {
 const ROUNDS = 16;
 
 /** Roughly what a thread does: nodes that it evaluates, and its atomic updates of global memory. */
-export function work(list: readonly Stmt[]): { readonly nodes: number; readonly updates: number } {
+export function work(
+  list: readonly Stmt[],
+  rounds: (loop: Stmt) => number = () => ROUNDS,
+): { readonly nodes: number; readonly updates: number } {
   let [nodes, updates] = [0, 0];
   for (const s of list) {
     nodes++;
     if (s.op === 'atomic' && s.mem.array.space === 'global') updates++;
     for (const e of stmtExprs(s)) nodes += exprWork(e);
-    const factor = s.op === 'loop' ? ROUNDS : 1;
+    const factor = s.op === 'loop' ? rounds(s) : 1;
     for (const inner of stmtLists(s)) {
-      const within = work(inner);
+      const within = work(inner, rounds);
       nodes += factor * within.nodes;
       updates += factor * within.updates;
     }

@@ -17,17 +17,17 @@ export interface KernelFacts {
   readonly estimate: number;
   /** Whether its loops count to a bound that is known when they begin. */
   readonly loops: 'none' | 'counted' | 'endless';
-  /** Whether threads go through it once, each for itself: what it does takes about as long as was estimated, and in which order they do it does not show. */
-  readonly straight: boolean;
+  /** Whether each thread goes through it for itself, so that in which order they do does not show. */
+  readonly separate: boolean;
   /** Whether a thread may load after it has stored to global memory, so that it matters whether it loads what it has stored. */
   readonly ordered: boolean;
 }
 
-const NANOSECONDS_PER_NODE = 0.2;
+export const NANOSECONDS_PER_NODE = 0.2;
 /** What an atomic update costs beyond a plain one, when several threads update the same elements. */
 const NODES_PER_UPDATE = 60;
 
-const ENTANGLING: ReadonlySet<Stmt['op']> = new Set(['loop', 'barrier', 'atomic', 'warp', 'fence', 'print']);
+const ENTANGLING: ReadonlySet<Stmt['op']> = new Set(['barrier', 'atomic', 'warp', 'fence', 'print']);
 
 export function factsOf(kernel: Kernel): KernelFacts {
   const { nodes, updates } = work(kernel.body);
@@ -37,7 +37,7 @@ export function factsOf(kernel: Kernel): KernelFacts {
     estimate: nodes * NANOSECONDS_PER_NODE,
     loops: loopsOf(kernel.body),
     ordered: storesIn(kernel.body) > 1,
-    straight: !someStmt(kernel.body, ({ op }) => ENTANGLING.has(op)),
+    separate: !someStmt(kernel.body, ({ op }) => ENTANGLING.has(op)),
   };
 }
 

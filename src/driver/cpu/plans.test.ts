@@ -31,6 +31,27 @@ function counting(): Kernel {
   ]);
 }
 
+/** The same with the number of rounds in memory. */
+function asking(): Kernel {
+  const b = new ir.KernelBuilder('asking');
+  const out = b.global('i32', 'out');
+  const rounds = b.value('i32', 'rounds');
+  const [i, k] = [b.variable('i32', 'i'), b.variable('i32', 'k')];
+  const label = b.label();
+  const element = ir.at(out, ir.read(i));
+  const place = ir.add(ir.mul(ir.special('blockIdx.x'), ir.special('blockDim.x')), ir.special('threadIdx.x'));
+  const one = ir.binary('max', ir.binary('and', ir.load(element), ir.i32(2 ** 30)), rounds);
+  return b.build([
+    ir.assign(i, place),
+    ir.assign(k, ir.i32(0)),
+    ir.loop(
+      label,
+      [ir.ifElse(ir.ge(ir.read(k), one), [ir.breakTo(label)]), ir.store(element, ir.add(ir.load(element), ir.i32(1)))],
+      [ir.assign(k, ir.add(ir.read(k), ir.i32(1)))],
+    ),
+  ]);
+}
+
 /** The same without a loop. */
 function straight(): Kernel {
   const b = new ir.KernelBuilder('straight');
@@ -154,13 +175,34 @@ describe('code for arrays that are apart', () => {
 
 describe('the code of launches', () => {
   it('is quick at first, and full when launches have taken long', () => {
-    const { compiled, launch, read } = open(256);
+    const { compiled, launch, read } = open(256, {}, asking());
     for (let k = 0; k < 4; k++) launch(1);
     expect(compiled).toEqual(['quick']);
     launchMs = 0.3;
     for (let k = 0; k < 20; k++) launch(1);
     expect(compiled).toEqual(['quick', 'full']);
     expect(read()).toEqual([24]);
+  });
+
+  it('is scalar at first where the arguments say that loops are short', () => {
+    const { compiled, launch, read } = open(256);
+    for (let k = 0; k < 4; k++) launch(3);
+    expect(compiled).toEqual(['scalar']);
+    launchMs = 0.3;
+    for (let k = 0; k < 20; k++) launch(3);
+    expect(compiled).toEqual(['scalar', 'full']);
+    expect(read()).toEqual([72]);
+  });
+
+  it('is full for a launch that is long by its arguments, if it is the first or not', () => {
+    const first = open(256);
+    first.launch(10_000);
+    expect(first.compiled).toEqual(['full']);
+    const second = open(256);
+    second.launch(1);
+    second.launch(100_000);
+    expect(second.compiled).toEqual(['scalar', 'full']);
+    expect(second.read()).toEqual([100_001]);
   });
 
   it('is full at once for launches that are long by their size', () => {
@@ -238,11 +280,11 @@ describe('code for short rows', () => {
     expect(known).toEqual([3, undefined]);
   });
 
-  it('replaces quick code by code for the same rows', () => {
+  it('replaces the first code by code for the same rows', () => {
     launchMs = 0.3;
     const { compiled, known, launch } = open(256, {}, withExtent(counting(), 1));
     for (let k = 0; k < 20; k++) launch(3);
-    expect(compiled).toEqual(['quick', 'full']);
+    expect(compiled).toEqual(['scalar', 'full']);
     expect(known).toEqual([3, 3]);
   });
 });

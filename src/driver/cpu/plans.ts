@@ -3,7 +3,7 @@
  * (`short-rows.ts`), in the memory as it is now.
  *
  * A shape gets quick code first, which leaves out what pays only in long runs (`WasmVariant.quick`), unless its first launch is expected to be
- * long; where it is expected to be very short, scalar code, a third the size. When launches have taken as long as compiling again takes, it is
+ * long; where it is known to be very short, scalar code, a third the size. When launches have taken as long as compiling again takes, it is
  * compiled in full: no kernel pays more than twice what it need.
  */
 import { withinStack } from '../../compiler/frontend/too-deep.ts';
@@ -14,6 +14,7 @@ import { ifLoaded } from '../../on-demand.ts';
 import type { Dim3, LaunchArgs, LaunchShape } from '../driver.ts';
 import type { Engine } from './engine.ts';
 import { factsOf, type KernelFacts } from './facts.ts';
+import { LaunchWork } from './launch-work.ts';
 import { Schedule } from './schedule.ts';
 import { ANY_ROWS, type Rows, ShortRows } from './short-rows.ts';
 import { instantiate, type Variant } from './variant.ts';
@@ -63,6 +64,7 @@ export class Plans {
   /** Parameters of arrays that the kernel as it was written only reads: of these it is known whether they are aliased. */
   readonly #readOnly: ReadonlySet<number>;
   readonly #rows: ShortRows;
+  readonly #work: LaunchWork;
   readonly #plans = new Map<string, Plan>();
   #last: Plan | undefined;
 
@@ -72,6 +74,7 @@ export class Plans {
     this.#readOnly = readOnlyParams(kernel);
     this.facts = factsOf(this.#prepared);
     this.#rows = new ShortRows(this.#prepared);
+    this.#work = new LaunchWork(this.#prepared, this.facts);
   }
 
   /** The form that was launched last. */
@@ -96,7 +99,8 @@ export class Plans {
     }
   }
 
-  #current({ block, aliased }: LaunchShape, args: LaunchArgs, blocks: number, settled: boolean): Plan {
+  #current(shape: LaunchShape, args: LaunchArgs, blocks: number, settled: boolean): Plan {
+    const { block, aliased } = shape;
     const last = this.#last;
     const apart = aliased !== true && this.facts.ordered;
     const same =
@@ -107,22 +111,27 @@ export class Plans {
       last.apart === apart &&
       this.#rows.are(last.rows, args) &&
       last.generation === this.#engine.memory.generation;
-    const plan = same ? last : this.#forRows({ block, rows: this.#rows.of(args), apart }, blocks);
+    const plan = same ? last : this.#forRows({ block, rows: this.#rows.of(args), apart }, blocks, shape, args);
     if (plan.effort === 'full' || !settled) return plan;
-    plan.spent += plan.schedule.expected(blocks);
+    // What launches of other arguments took may say nothing of this one.
+    const told = plan.effort === 'scalar' ? this.#work.milliseconds(shape, args) : 0;
+    plan.spent += Math.max(plan.schedule.expected(blocks), told ?? 0);
     if (plan.spent <= QUICK_MS) return plan;
     // A page that has not loaded what makes the full code goes on with what it has.
     return ifLoaded(() => this.#replace(plan, 'full')) ?? plan;
   }
 
   /** A page that has not loaded what makes code for these rows has the code for any. */
-  #forRows(key: Key, blocks: number): Plan {
-    if (key.rows === ANY_ROWS) return this.find(key, blocks);
-    return ifLoaded(() => this.find(key, blocks)) ?? this.find({ ...key, rows: ANY_ROWS }, blocks);
+  #forRows(key: Key, blocks: number, shape: LaunchShape, args: LaunchArgs): Plan {
+    const find = (wanted: Key): Plan => this.find(wanted, blocks, () => this.#work.milliseconds(shape, args));
+    return key.rows === ANY_ROWS ? find(key) : (ifLoaded(() => find(key)) ?? find({ ...key, rows: ANY_ROWS }));
   }
 
-  /** The plan for a block shape, made where there is none in the memory as it is now. */
-  find(key: Key, blocks: number): Plan {
+  /**
+   * The plan for a block shape, made where there is none in the memory as it is now. `told`: milliseconds that the launch takes, as far as its
+   * arguments tell.
+   */
+  find(key: Key, blocks: number, told?: () => number | undefined): Plan {
     const known = this.#plans.get(keyOf(key));
     if (known?.generation === this.#engine.memory.generation) {
       this.#last = known;
@@ -130,15 +139,16 @@ export class Plans {
     }
     if (known !== undefined) return this.#replace(known, known.effort);
     const { block, rows, apart } = key;
-    const effort = this.#effortFor((this.#estimate(block) * blocks) / 1e6);
+    const estimate = (this.#estimate(block) * blocks) / 1e6;
+    const effort = this.#effortFor(estimate, this.facts.loops === 'none' ? estimate : told?.());
     return this.#keep(this.make({ block: [block[0], block[1], block[2]], rows, apart, effort }));
   }
 
-  /** What a first launch is worth that is expected to take so many milliseconds. */
-  #effortFor(expected: number): Effort {
+  /** What a first launch is worth that is expected, and perhaps known, to take so many milliseconds. */
+  #effortFor(expected: number, known: number | undefined): Effort {
     const { quick, scalarFirst } = this.#engine;
-    if (!quick || expected >= LONG_FIRST_MS) return 'full';
-    return scalarFirst && this.facts.straight && expected < SHORT_FIRST_MS ? 'scalar' : 'quick';
+    if (!quick || (known ?? expected) >= LONG_FIRST_MS) return 'full';
+    return scalarFirst && this.facts.separate && known !== undefined && known < SHORT_FIRST_MS ? 'scalar' : 'quick';
   }
 
   make({ block, rows, apart, effort }: Form): Plan {
