@@ -21,7 +21,7 @@ const SHORT = 120;
 
 /** Modules that are run by those alone who begin again when a part has been loaded: what they import may be divided. */
 const BEGUN_AGAIN =
-  /[\\/]compiler[\\/](?:front|ir[\\/]passes[\\/]describe)\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|variant|disassembly\.page))\.js$/;
+  /[\\/]compiler[\\/](?:front|ir[\\/]passes[\\/]describe)\.page\.js$|[\\/]driver[\\/](?:(?:cpu|webgpu)[\\/]compile|cpu[\\/](?:facts|launch-work|variant|disassembly\.page))\.js$/;
 /** Loads all parts before it does anything. */
 const WHOLE = /[\\/]driver[\\/]simulator[\\/]/;
 /** What may be divided. WGSL is rendered anew where arrays share buffers, which is known at the launch: what depends on that is in its layout. */

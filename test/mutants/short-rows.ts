@@ -26,6 +26,19 @@ const MISTAKES: readonly Row[] = [
     'full code is for any rows',
   ],
   ['plans', ';${rows.join()};', ';;', 'the first rows are those of all'],
+  ['plans', "known < SHORT_FIRST_MS ? 'scalar'", "true ? 'scalar'", 'long loops run scalar code'],
+  [
+    'plans',
+    'plan.spent += Math.max(plan.schedule.expected(blocks), told ?? 0);',
+    'plan.spent += plan.schedule.expected(blocks);',
+    'a long launch after a short one runs its code',
+  ],
+  [
+    'plans',
+    'this.facts.separate && known !== undefined',
+    'known !== undefined',
+    'threads that wait for each other run scalar code',
+  ],
 ];
 
 export const SHORT_ROWS: readonly Row[] = MISTAKES.map(

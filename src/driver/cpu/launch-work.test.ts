@@ -93,7 +93,10 @@ const untold: readonly (readonly [string, Kernel])[] = [
     'to a bound that a branch changes',
     (y, n) => {
       let m = n;
-      if ((y[0] as number) > 1) m = Math.trunc(y[1] as number);
+      if ((y[0] as number) > 1) {
+        y[2] = 1;
+        m = Math.trunc(y[1] as number);
+      }
       for (let k = 0; k < m; k++) y[k] = 1;
     },
   ],
@@ -139,6 +142,16 @@ describe('what the arguments of a launch say of its loops', () => {
       for (let j = 0; j < n; j++) for (let k = 0; k < j; k++) y[k] = 1;
     });
     expect((of(2000) ?? 0) / (of(1000) ?? 0)).toBeCloseTo(4, 1);
+  });
+
+  it('counts the round at the bound', () => {
+    const within = asked((y, n) => {
+      for (let k = 0; k <= n; k++) y[k] = 1;
+    });
+    const below = asked((y, n) => {
+      for (let k = 0; k < n; k++) y[k] = 1;
+    });
+    expect(within(5)).toBe(below(6));
   });
 
   it('counts the elements of arrays', () => {

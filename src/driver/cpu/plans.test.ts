@@ -221,6 +221,13 @@ describe('the code of launches', () => {
     expect(read()).toEqual([5]);
   });
 
+  it('is quick at first where threads wait for each other', () => {
+    const { body, ...kernel } = straight();
+    const { compiled, launch } = open(256, {}, { ...kernel, body: [ir.barrier(), ...body] });
+    launch(2);
+    expect(compiled).toEqual(['quick']);
+  });
+
   it.each([
     ['a device that is to use vectors', 256, { scalarFirst: false }],
     ['more threads', 2 ** 14, {}],
