@@ -95,7 +95,7 @@ const untold: readonly (readonly [string, Kernel])[] = [
       let m = n;
       if ((y[0] as number) > 1) {
         y[2] = 1;
-        m = Math.trunc(y[1] as number);
+        m = (y[1] as number) | 0;
       }
       for (let k = 0; k < m; k++) y[k] = 1;
     },
