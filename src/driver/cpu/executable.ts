@@ -100,7 +100,14 @@ export class CpuExecutable implements Executable {
   ): PendingLaunch {
     const target = this.#host.streamOf(stream);
     this.#blocksOf(asked);
-    return enqueueLaunch(this.#host, target, asked, given, (shape, args) => this.#begin(shape, args), onProgress);
+    return enqueueLaunch(
+      this.#host,
+      target,
+      asked,
+      given,
+      (shape, args) => this.#begin(shape, args, true, true),
+      onProgress,
+    );
   }
 
   prepare({ grid, block }: LaunchShape): void {
@@ -138,7 +145,7 @@ export class CpuExecutable implements Executable {
     const engine = this.#engine;
     const started = performance.now();
     // Where this thread may not sleep it has to do the work: nobody could tell when workers that were ended are gone.
-    const running = this.#begin(shape, args, mayBlock());
+    const running = this.#begin(shape, args, mayBlock(), false);
     let error: DriverError | undefined;
     // What this thread runs is guarded for itself.
     if (!running.eager) engine.begin(this.#kernel.name);
@@ -156,12 +163,15 @@ export class CpuExecutable implements Executable {
     this.#host.onFault(error, target);
   }
 
-  /** Begins a launch that others run: the workers, or this thread in slices where they cannot. */
-  #begin(shape: LaunchShape, args: LaunchArgs, detached = true): Running {
+  /**
+   * Begins a launch that others run, all earlier ones being over: the workers, or this thread in slices where they cannot. `unplanned`: quick code may be
+   * replaced, as nobody has asked for the plan yet.
+   */
+  #begin(shape: LaunchShape, args: LaunchArgs, detached: boolean, unplanned: boolean): Running {
     const engine = this.#engine;
     const blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
     const limit = shape.timeout ?? 0;
-    const plan = this.#plans.forLaunch(shape, args, blocks, false);
+    const plan = this.#plans.forLaunch(shape, args, blocks, unplanned);
     const timedOut = (done: number): DriverError => timeoutError(this.#kernel, shape, done);
     const mayShare = detached && plan.alone.portable;
     const shared = mayShare && blocks <= MAX_POOL_BLOCKS ? this.#share(plan, shape, blocks) : undefined;

@@ -76,6 +76,8 @@ interface Opened {
   /** Whether arrays that are only read were taken to be apart from others, each time. */
   readonly apart: readonly boolean[];
   launch(rounds: number, ...more: readonly number[]): void;
+  /** The same by a promise. */
+  launchLater(rounds: number): Promise<void>;
   /** The values that elements have. */
   read(): number[];
 }
@@ -96,15 +98,16 @@ function open(n: number, options: CpuOptions = {}, made: Kernel = counting()): O
   const pointer = device.allocate(4 * n);
   const ones = new Int32Array(n);
   device.copyToDevice(pointer, new Uint8Array(ones.buffer));
-  const launch = (rounds: number, ...more: readonly number[]): void => {
-    const shape = { grid: [n / 32, 1, 1], block: [32, 1, 1], sharedBytes: 0 } as const;
+  const shape = { grid: [n / 32, 1, 1], block: [32, 1, 1], sharedBytes: 0 } as const;
+  const launch = (rounds: number, ...more: readonly number[]): void =>
     executable.launch(shape, [pointer, rounds, ...more], undefined);
-  };
+  const launchLater = async (rounds: number): Promise<void> =>
+    executable.launchLater?.(shape, [pointer, rounds], undefined, undefined).done;
   const read = (): number[] => {
     device.copyToHost(new Uint8Array(ones.buffer), pointer);
     return [...new Set(ones)];
   };
-  return { compiled, known, apart, launch, read };
+  return { compiled, known, apart, launch, launchLater, read };
 }
 
 /** What launches take by the tests' own clock: what a busy machine takes must not decide. */
@@ -203,6 +206,14 @@ describe('the code of launches', () => {
     second.launch(100_000);
     expect(second.compiled).toEqual(['scalar', 'full']);
     expect(second.read()).toEqual([100_001]);
+  });
+
+  it('is full for a launch by a promise that is long by its arguments, after a short one', async () => {
+    const { compiled, launchLater, read } = open(256);
+    await launchLater(1);
+    await launchLater(100_000);
+    expect(compiled).toEqual(['scalar', 'full']);
+    expect(read()).toEqual([100_001]);
   });
 
   it('is full at once for launches that are long by their size', () => {
