@@ -66,7 +66,7 @@ export default defineConfig(({ mode }) => {
   return {
     test: {
       // Machines may be slow, and compilers without a cache.
-      testTimeout: 120_000,
+      testTimeout: 300_000,
       setupFiles: ['test/support/verify-passes.ts'],
       maxWorkers: availableParallelism(),
       // What has not changed is not transformed again: a file of tests starts in half the processor time.

@@ -48,7 +48,7 @@ function hasCompiler(): boolean {
   }
 }
 
-describe.runIf(hasCompiler())('AMD code', { timeout: 120_000 }, () => {
+describe.runIf(hasCompiler())('AMD code', { timeout: 300_000 }, () => {
   it.each(['gfx906', 'gfx90a', 'gfx1030'])('of a tiled product for %s: tiles in LDS, barriers', (arch) => {
     expect(resourcesOf(codeObjectOf(kernel, arch))).toMatchObject({ sharedBytes: 2 * 16 * 16 * 4, localBytes: 0 });
     const text = amdgcnCode.show({ kernel }, arch);
@@ -63,7 +63,7 @@ describe.runIf(hasCompiler())('AMD code', { timeout: 120_000 }, () => {
   });
 });
 
-describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 120_000 }, () => {
+describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 300_000 }, () => {
   const update = (a: Vec<i32>, b: Vec<u32>): void => {
     const i = cuda.grid(1);
     cuda.atomic.max(a, 0, i);
@@ -87,7 +87,7 @@ describe.runIf(hasClang())('AMD code of atomic operations', { timeout: 120_000 }
   });
 });
 
-describe.runIf(hasClang())('AMD code for parts of grids', { timeout: 120_000 }, () => {
+describe.runIf(hasClang())('AMD code for parts of grids', { timeout: 300_000 }, () => {
   const walk = (a: Vec<i32>): void => {
     const i = cuda.grid(1);
     if (i % 1000 === 7) console.log(i, cuda.gridDim.y);
@@ -120,7 +120,7 @@ const complex = (x: Vec<f32>, y: Vec<f32>): void => {
 };
 const arrays = [new Float32Array(64), new Float32Array(64)];
 
-describe.runIf(hasCompiler())('AMD code of products and sums by ROCm', { timeout: 120_000 }, () => {
+describe.runIf(hasCompiler())('AMD code of products and sums by ROCm', { timeout: 300_000 }, () => {
   it('has nothing but fused sums where they may be, though neighbours are packed', () => {
     const options = { checked: false, contract: true, debug: false, defaultFloat: 'f32' } as const;
     const code = amdgcnCode.show(compileFor(complex, arrays, options), 'gfx90a');
@@ -130,7 +130,7 @@ describe.runIf(hasCompiler())('AMD code of products and sums by ROCm', { timeout
   });
 });
 
-describe.runIf(hasClang())('AMD code of products and sums', { timeout: 120_000 }, () => {
+describe.runIf(hasClang())('AMD code of products and sums', { timeout: 300_000 }, () => {
   it.each([true, false])('with contraction %s: each sum takes one product in, or none', (contract) => {
     const options = { checked: false, contract, debug: false, defaultFloat: 'f32' } as const;
     const { text } = openclPipeline.compile(compileFor(complex, arrays, options).kernel, HIP_TARGET, { name: 'k' });

@@ -19,7 +19,7 @@ const env = { ...process.env, TSAMBA_DEVICE: 'cpu', NODE_NO_WARNINGS: '1' };
 const run = (name: string, ...args: readonly string[]) =>
   promisify(execFile)(process.execPath, [file(`${name}.ts`), ...args], { env, cwd: folder });
 
-it('the service finds the nearest, refuses what it cannot take, and closes', { timeout: 60_000 }, async () => {
+it('the service finds the nearest, refuses what it cannot take, and closes', { timeout: 300_000 }, async () => {
   const [count, dimensions] = [3000, 4];
   const child = spawn(process.execPath, [file('service.ts'), '0', String(count), String(dimensions)], { env });
   let said = '';
@@ -60,7 +60,7 @@ it('the service finds the nearest, refuses what it cannot take, and closes', { t
   expect(said).toContain('closed');
 });
 
-it('the command filters pictures, and says how it is used', { timeout: 60_000 }, async () => {
+it('the command filters pictures, and says how it is used', { timeout: 300_000 }, async () => {
   const [width, height] = [37, 21];
   const data = Uint8Array.from({ length: width * height }, (_, k) => (k * k * 7) & 255);
   writePng(join(folder, 'in.png'), { width, height, channels: 1, data });
@@ -87,7 +87,7 @@ it('the command filters pictures, and says how it is used', { timeout: 60_000 },
   await expect(run('picture', 'edges', 'none.png', 'out.png')).rejects.toMatchObject({ code: 1 });
 });
 
-it('the pool prices options, the same by one worker and by three', { timeout: 60_000 }, async () => {
+it('the pool prices options, the same by one worker and by three', { timeout: 300_000 }, async () => {
   const [one, three] = await Promise.all([
     run('worker-pool', '5', '200000', '1'),
     run('worker-pool', '5', '200000', '3'),

@@ -61,7 +61,7 @@ function files(modules: readonly PtxModule[]): PtxModule[][] {
 describe('PTX of the suite', () => {
   const modules: PtxModule[] = [];
 
-  it('is rendered', { timeout: 60_000 }, () => {
+  it('is rendered', { timeout: 300_000 }, () => {
     expect(kernels.size).toBeGreaterThan(300);
     const options = { name: 'kernel', aliased: false };
     const target = { capability: 90, isa: [9, 0] } as const;

@@ -68,7 +68,7 @@ function has(...command: readonly string[]): boolean {
 }
 
 describe.runIf(hasPtxas() && has('nvcc', '--version') && has('nvlink', '--version'))('NVIDIA’s tools', () => {
-  it('link the PTX of a kernel with an object of nvcc', { timeout: 120_000 }, () => {
+  it('link the PTX of a kernel with an object of nvcc', { timeout: 300_000 }, () => {
     const { text, entry } = ptxPipeline.compile(
       compiled(),
       { capability: 90, isa: [9, 0] },
@@ -241,7 +241,7 @@ int nvJitLinkGetErrorLog(void *p, char *to) { strcpy(to, "undefined reference to
 });
 
 describe.runIf(hasRocm())('ROCm’s compiler', () => {
-  it('takes HIP C++ with a kernel', { timeout: 120_000 }, () => {
+  it('takes HIP C++ with a kernel', { timeout: 300_000 }, () => {
     expect(codeObjectOf(compiled(), 'gfx90a').length).toBeGreaterThan(1000);
   });
 });

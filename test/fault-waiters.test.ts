@@ -281,7 +281,7 @@ describe.each([...devices, ...opencl])('waiters on the %s', (_name, open, progra
   leave();
   afterAll(() => context.close());
 
-  it(`are told of what failed before them, in ${programs} random programs`, { timeout: 120_000 }, async () => {
+  it(`are told of what failed before them, in ${programs} random programs`, { timeout: 300_000 }, async () => {
     const leave = cudaDevices.enter(context);
     try {
       for (let seed = 1; seed <= programs; seed++) {

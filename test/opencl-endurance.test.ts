@@ -33,7 +33,7 @@ function run(file: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })));
 }
 
-describe.skipIf(!hasOpenCL())('OpenCL, for long', { timeout: 240_000 }, () => {
+describe.skipIf(!hasOpenCL())('OpenCL, for long', { timeout: 300_000 }, () => {
   it.each([
     ['100,000 launches', 'launches', 100_000],
     ['10,000 registrations of two arrays', 'registrations', 10_000],

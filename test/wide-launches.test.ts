@@ -10,7 +10,7 @@ import { registerProvider } from '../src/memory/providers.ts';
 /** Threads along an axis, where nothing else is said. */
 const MOST = 20;
 
-describe.runIf(hasOpenCL())('a launch that is too wide for the device', { timeout: 120_000 }, () => {
+describe.runIf(hasOpenCL())('a launch that is too wide for the device', { timeout: 300_000 }, () => {
   let enqueued = 0;
   let mostAlong: number | undefined = MOST;
   beforeAll(() => {

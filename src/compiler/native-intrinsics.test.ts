@@ -32,7 +32,7 @@ describe('dp4a', () => {
 
   it.skipIf(!hasRocm())(
     'is an instruction of most AMD GPUs, and is made of others elsewhere',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     () => {
       const code = (kernel: Kernel, arch: string): string => {
         const { code } = hipPipeline.compile(kernel, { target: HIP_TARGET, arch }, { name: 'dot' });
@@ -43,7 +43,7 @@ describe('dp4a', () => {
     },
   );
 
-  it.skipIf(!hasClang())('is one of newer ones, too', { timeout: 120_000 }, () => {
+  it.skipIf(!hasClang())('is one of newer ones, too', { timeout: 300_000 }, () => {
     const code = (kernel: Kernel, arch: string): string => {
       const { text } = openclPipeline.compile(kernel, { ...HIP_TARGET, arch }, { name: 'dot' });
       const kernels = inspectCode(compileWithClang(text, arch), arch, CLANG_TOOLS);

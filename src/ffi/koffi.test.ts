@@ -59,7 +59,7 @@ describe.skipIf(libc === undefined)('the FFI by koffi', () => {
     expect(() => library().function('int32_t memset(nonsense p)')).toThrow(/nonsense/);
   });
 
-  it('gives a reason where koffi has no binary for the platform', { timeout: 60_000 }, async () => {
+  it('gives a reason where koffi has no binary for the platform', { timeout: 300_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tsamba-ffi-'));
     try {
       const broken = join(folder, 'node_modules/koffi');

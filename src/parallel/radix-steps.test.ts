@@ -58,7 +58,7 @@ const WAYS: readonly (readonly [Way, 'cpu' | 'opencl'])[] = [
 ];
 
 describe.each(WAYS)('%s on %s', (way, kind) => {
-  it.each(HOSTS)('sort %s with what goes along', { timeout: 120_000 }, (name, make) => {
+  it.each(HOSTS)('sort %s with what goes along', { timeout: 300_000 }, (name, make) => {
     const device = kind === 'cpu' ? cuda : roc;
     if (kind === 'opencl') roc.selectDevice(kind);
     for (const [length, descending] of LENGTHS) {

@@ -6,7 +6,7 @@ import { cuda, f32, roc, type Vec } from '../index.ts';
 
 const ELEMENTS = 16_384;
 
-describe.skipIf(!hasOpenCL())('large private arrays', { timeout: 60_000 }, () => {
+describe.skipIf(!hasOpenCL())('large private arrays', { timeout: 300_000 }, () => {
   afterAll(() => roc.close());
 
   const make = () =>

@@ -118,7 +118,7 @@ describe('kernels of roc', () => {
     roc.close();
   });
 
-  it.skipIf(!hasRocm())('show the instructions of AMD GPUs', { timeout: 60_000 }, () => {
+  it.skipIf(!hasRocm())('show the instructions of AMD GPUs', { timeout: 300_000 }, () => {
     roc.selectDevice('cpu');
     const reverse = roc.jit((a: Vec<f32>) => {
       const s = roc.shared.array(64, f32);

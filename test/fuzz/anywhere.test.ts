@@ -10,7 +10,7 @@ import { printProgram } from './print.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_ANYWHERE'] ?? 60);
 
-it('do the same as in the evaluator', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator', { timeout: 300_000 }, () => {
   const seen = new Set<string>();
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     const { bytes } = renderWasm(kernel, { block, lanes: lanes === 1 ? 1 : 4, concurrent: false, memory64: false });

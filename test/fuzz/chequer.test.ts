@@ -9,7 +9,7 @@ import { printProgram } from './print.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_CHEQUER'] ?? 80);
 
-it('do the same as in the evaluator, every second thread a lane, blocks in turns', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, every second thread a lane, blocks in turns', { timeout: 300_000 }, () => {
   let [stepped, several] = [0, 0];
   let blocks = 0;
   const cpu = openDevice('cpu', (_, __, [, height], lanes, bytes) => {

@@ -11,7 +11,7 @@ import { printProgram } from './print.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_COLUMNS'] ?? 60);
 
-it('do the same as in the evaluator, row by row', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, row by row', { timeout: 300_000 }, () => {
   let together = 0;
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     if (lanes === 1) return;

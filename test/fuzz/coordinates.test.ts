@@ -11,7 +11,7 @@ import { printProgram } from './print.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_COORDINATES'] ?? 60);
 
-it('do the same as in the evaluator', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator', { timeout: 300_000 }, () => {
   let [quotients, rounds] = [0, 0];
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     const simple = simplify(kernel, { block });

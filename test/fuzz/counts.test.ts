@@ -12,7 +12,7 @@ import { printProgram } from './print.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_COUNTS'] ?? 120);
 
-it('do the same as in the evaluator, in copies', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, in copies', { timeout: 300_000 }, () => {
   let [copied, compiled] = [0, 0];
   const pipeline = {
     prepare: wasmPipeline.prepare,

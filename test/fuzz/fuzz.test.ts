@@ -14,7 +14,7 @@ import { Discarded, Refused } from './verdicts.ts';
 const [PROGRAMS, LAUNCHED] = isThorough() ? [60, 15] : [20, 5];
 
 describe('random programs', () => {
-  it('do the same on all devices as in the evaluator', { timeout: 120_000 }, () => {
+  it('do the same on all devices as in the evaluator', { timeout: 300_000 }, () => {
     const coverage = new Coverage();
     const observed = (name: string): Observer | undefined => (name === 'cpu' ? coverage.observer : undefined);
     const devices = new Map(DEVICE_NAMES.map((name) => [name as string, openDevice(name, observed(name))]));
@@ -34,7 +34,7 @@ describe('random programs', () => {
     expect(coverage.interiors).toBeGreaterThan(PROGRAMS / 10);
   });
 
-  it('do the same when they are launched as users launch kernels', { timeout: 120_000 }, () => {
+  it('do the same when they are launched as users launch kernels', { timeout: 300_000 }, () => {
     const names = ['scalar', 'cpu', 'simulator'] as const;
     const contexts = new Map(names.map((name) => [name as string, new Context(openDevice(name))]));
     for (let seed = 1001; seed <= 1000 + LAUNCHED; seed++) {

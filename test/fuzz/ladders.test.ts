@@ -13,7 +13,7 @@ const DEVICES: readonly DeviceName[] = ['cpu', 'threads', 'scalar', 'simulator']
 /** i32x4.neg: what is -1 in lanes that count. Nothing else in these programs is negated. */
 const COUNT = [0xfd, 0xa1, 0x01];
 
-it('do the same as in the evaluator, in one pass and in registers', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, in one pass and in registers', { timeout: 300_000 }, () => {
   let [whole, ofTrees, byFours, counted] = [0, 0, 0, 0];
   const devices = new Map(
     DEVICES.map((name) => [

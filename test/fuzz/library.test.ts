@@ -113,7 +113,7 @@ it('has stand-ins that know well-known values', () => {
   }
 });
 
-it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 240_000 }, (device) => {
+it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 300_000 }, (device) => {
   cuda.selectDevice(device);
   for (let seed = FIRST; seed < FIRST + PROGRAMS; seed++) {
     const p = generateLibrary(seed);

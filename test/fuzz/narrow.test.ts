@@ -27,7 +27,7 @@ const EXPECTED = [
   ]),
 ];
 
-it('do the same as in the evaluator, in narrow lanes', { timeout: 120_000 }, () => {
+it('do the same as in the evaluator, in narrow lanes', { timeout: 300_000 }, () => {
   const seen = new Set<string>();
   const device = openDevice('cpu', (_, kernel, block, lanes) => {
     const { bytes } = renderWasm(kernel, { block, lanes: lanes === 1 ? 1 : 4, concurrent: false, memory64: false });

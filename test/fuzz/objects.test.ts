@@ -15,7 +15,7 @@ afterAll(() => cuda.selectDevice('cpu'));
 
 type Run = (i: number, v: number) => number;
 
-it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 240_000 }, (device) => {
+it.each(['cpu', 'simulator'] as const)('mean the same on the device %s', { timeout: 300_000 }, (device) => {
   cuda.selectDevice(device);
   let ran = 0;
   for (let seed = FIRST; seed < FIRST + PROGRAMS; seed++) {

@@ -11,7 +11,7 @@ import { generateRare } from './rare-programs.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_RARE'] ?? 100);
 
-it('do the same as in the evaluator, passed over or not', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, passed over or not', { timeout: 300_000 }, () => {
   let [rounds, items] = [0, 0];
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     const simple = simplify(kernel, { block });

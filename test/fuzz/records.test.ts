@@ -6,7 +6,7 @@ import { checkRecords, type Verdict } from './records.ts';
 
 const PROGRAMS = isThorough() ? 80 : 40;
 
-it('names of records mean in kernels what they mean in JavaScript', { timeout: 120_000 }, () => {
+it('names of records mean in kernels what they mean in JavaScript', { timeout: 300_000 }, () => {
   const verdicts: Verdict[] = [];
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const verdict = checkRecords(generateRecords(seed));

@@ -10,7 +10,7 @@ import { generateRows } from './row-programs.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_ROWS'] ?? 40);
 
-it('do the same as in the evaluator, four rounds at a time', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, four rounds at a time', { timeout: 300_000 }, () => {
   let [together, adjacent] = [0, 0];
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     const simple = simplify(kernel, { block });

@@ -8,7 +8,7 @@ import { generateSparse } from './sparse-programs.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_SPARSE'] ?? 40);
 
-it('do the same as in the evaluator, with vectors and with one lane', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, with vectors and with one lane', { timeout: 300_000 }, () => {
   const seen = new Set<number>();
   const cpu = openDevice('cpu', (_, __, ___, lanes) => seen.add(lanes));
   const devices = new Map([

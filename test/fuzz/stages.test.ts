@@ -11,7 +11,7 @@ import { generateStages } from './stage-programs.ts';
 const PROGRAMS = Number(process.env['FUZZ_STAGES'] ?? 30);
 const DEVICES: readonly DeviceName[] = ['cpu', 'scalar', 'simulator'];
 
-it('do the same as in the evaluator, stage by stage', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, stage by stage', { timeout: 300_000 }, () => {
   let written = 0;
   const devices = new Map(
     DEVICES.map((name) => [

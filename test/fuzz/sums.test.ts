@@ -10,7 +10,7 @@ import { generateSums } from './sum-programs.ts';
 
 const PROGRAMS = Number(process.env['FUZZ_SUMS'] ?? 120);
 
-it('do the same as in the evaluator, along the rows', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, along the rows', { timeout: 300_000 }, () => {
   let [chosen, rows, windows] = [0, 0, 0];
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     if (lanes === 1) chosen++;

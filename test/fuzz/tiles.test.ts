@@ -12,7 +12,7 @@ const ARRAYS = { f32: Float32Array, i32: Int32Array, u32: Uint32Array };
 
 afterAll(() => cuda.selectDevice('cpu'));
 
-it('come out as on the host', { timeout: 240_000 }, () => {
+it('come out as on the host', { timeout: 300_000 }, () => {
   cuda.selectDevice('cpu');
   const captured = { cuda, f32, i32, u32 };
   for (let seed = FIRST; seed < FIRST + PROGRAMS; seed++) {

@@ -39,7 +39,7 @@ function exchangesIn({ body }: Kernel): number {
   return found;
 }
 
-it('do the same where whole warps exchange by themselves', { timeout: 240_000 }, () => {
+it('do the same where whole warps exchange by themselves', { timeout: 300_000 }, () => {
   let [kept, all] = [0, 0];
   for (let seed = 1; seed <= PROGRAMS; seed++) {
     const p = generateWarps(seed);
@@ -60,7 +60,7 @@ it('do the same where whole warps exchange by themselves', { timeout: 240_000 },
   expect(kept).toBeLessThan(all);
 });
 
-it('do the same as in the evaluator, in registers', { timeout: 240_000 }, () => {
+it('do the same as in the evaluator, in registers', { timeout: 300_000 }, () => {
   const seen = new Map<string, number>();
   const cpu = openDevice('cpu', (_, kernel, block, lanes) => {
     if (lanes === 1) return;

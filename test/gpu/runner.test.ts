@@ -12,7 +12,7 @@ import { ROOT } from '../support/doc-blocks.ts';
 const folder = mkdtempSync(join(tmpdir(), 'tsamba-gpu-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('goes on in another process after a test that breaks its own', { timeout: 120_000 }, () => {
+it('goes on in another process after a test that breaks its own', { timeout: 300_000 }, () => {
   execFileSync(process.execPath, ['--import', 'tsx', join(ROOT, 'test/gpu/run.ts'), '--bundle', folder], { cwd: ROOT });
   const json = join(folder, 'out.json');
   const options = ['--device', 'cpu', '--programs', '20', '--launched', '0', '--json', json];

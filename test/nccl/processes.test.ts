@@ -70,7 +70,7 @@ async function start(size: number, mode: string, tokens: readonly string[] = [])
   });
 }
 
-it('two processes give the same bits', { timeout: 60_000 }, async () => {
+it('two processes give the same bits', { timeout: 300_000 }, async () => {
   const ranks = await start(2, 'sum');
   expect(await Promise.all(ranks.map(({ ended }) => ended))).toEqual([0, 0]);
   expect(ranks.map(({ text }) => text.trim())).toEqual([
@@ -79,7 +79,7 @@ it('two processes give the same bits', { timeout: 60_000 }, async () => {
   ]);
 });
 
-it('three processes make every call on every type', { timeout: 120_000 }, async () => {
+it('three processes make every call on every type', { timeout: 300_000 }, async () => {
   const ranks = await start(3, 'all');
   expect(await Promise.all(ranks.map(({ ended }) => ended)), ranks.map(({ text }) => text).join('\n')).toEqual([
     0, 0, 0,
@@ -87,7 +87,7 @@ it('three processes make every call on every type', { timeout: 120_000 }, async 
   for (const { text } of ranks) expect(text).toMatch(/\n\d{3} checks, 0 failed\n/);
 });
 
-it('a rank that is killed in a collective is named by all others, which end', { timeout: 60_000 }, async () => {
+it('a rank that is killed in a collective is named by all others, which end', { timeout: 300_000 }, async () => {
   const ranks = await start(3, 'until killed');
   const [, killed] = ranks;
   while (!killed?.text.includes('rank 1 of 3')) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -96,7 +96,7 @@ it('a rank that is killed in a collective is named by all others, which end', { 
   for (const rank of [ranks[0], ranks[2]]) expect(rank?.text).toContain('E_NCCL_LOST 1');
 });
 
-it('a process that does not know the token is not let in', { timeout: 60_000 }, async () => {
+it('a process that does not know the token is not let in', { timeout: 300_000 }, async () => {
   const ranks = await start(2, 'sum', ['secret', 'guess']);
   expect(await ranks[1]?.ended).toBe(1);
   expect(ranks[1]?.text).toContain('TSAMBA_NCCL_TOKEN must be the same for all ranks');
@@ -129,14 +129,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-it('tsamba run starts the ranks and prefixes what they print', { timeout: 60_000 }, async () => {
+it('tsamba run starts the ranks and prefixes what they print', { timeout: 300_000 }, async () => {
   const { code, text } = await command(2, program, 'sum');
   expect(code).toBe(0);
   expect(text).toContain('[0] rank 0 of 2: 3 0.30000000000000004\n');
   expect(text).toContain('[1] rank 1 of 2: 3 0.30000000000000004\n');
 });
 
-it('tsamba run ends all ranks, and what they have started, when one fails', { timeout: 60_000 }, async () => {
+it('tsamba run ends all ranks, and what they have started, when one fails', { timeout: 300_000 }, async () => {
   const failing = join(folder, 'failing.mjs');
   writeFileSync(
     failing,
@@ -153,7 +153,7 @@ it('tsamba run ends all ranks, and what they have started, when one fails', { ti
   await expect.poll(() => isRunning(Number(pid)), { timeout: 10_000 }).toBe(false);
 });
 
-it.each(EXAMPLES)('%s has the same bits on one process and on two', { timeout: 60_000 }, async (name, args, prints) => {
+it.each(EXAMPLES)('%s has the same bits on one process and on two', { timeout: 300_000 }, async (name, args, prints) => {
   const [one] = prints.exec((await command(1, join(folder, `${name}.mjs`), ...args)).text) ?? ['nothing'];
   const { text } = await command(2, join(folder, `${name}.mjs`), ...args);
   expect(text).toMatch(prints);

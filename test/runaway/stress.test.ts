@@ -130,7 +130,7 @@ describe.each([1, 3])('with %i threads', (threads) => {
           awaited++;
           continue;
         } else if (act === 6) addAll.launch({ threads: n, block, stream }, array.slice([0, n]), x);
-        else if (act === 7) addAll.launch({ threads: n, block, stream, timeout: 60_000 }, array.slice([0, n]), x);
+        else if (act === 7) addAll.launch({ threads: n, block, stream, timeout: 300_000 }, array.slice([0, n]), x);
         else if (act === 8) {
           const want = expected.slice();
           if (stream === undefined) expect(array.copyToHost()).toEqual(want);

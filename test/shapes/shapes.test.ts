@@ -38,7 +38,7 @@ async function run(shape: Shape): Promise<Outcome> {
     ([name]) => !/^(VITEST|JEST|NODE_OPTIONS|NODE_ENV|TEST$|DEV$|PROD$|SSR$|MODE$)/.test(name),
   );
   const env = { ...Object.fromEntries(inherited), SHAPE_OUT: out, TSAMBA_DEVICE: 'cpu', NO_COLOR: '1' };
-  await promisify(execFile)(process.execPath, args, { cwd: dir, env, timeout: 60_000 });
+  await promisify(execFile)(process.execPath, args, { cwd: dir, env, timeout: 300_000 });
   return JSON.parse(readFileSync(out, 'utf8')) as Outcome;
 }
 

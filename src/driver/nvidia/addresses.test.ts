@@ -22,7 +22,7 @@ const { kernel } = compileFor(
   { checked: false },
 );
 
-it('are instructions of PTX, which ptxas takes', { timeout: 60_000 }, async () => {
+it('are instructions of PTX, which ptxas takes', { timeout: 300_000 }, async () => {
   const module = ptxPipeline.compile(kernel, { capability: 90, isa: [8, 0] }, { name: 'k', aliased: false });
   expect(module.text.match(/prefetch\.\w+/g)).toEqual(['prefetch.L1', 'prefetch.L2']);
   expect(module.text).not.toMatch(/\.extern \.func/);

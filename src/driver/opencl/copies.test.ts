@@ -17,7 +17,7 @@ import type { OpenCLDriver } from './device.ts';
 import { hasOpenCL, openTestDevice } from './opencl.testing.ts';
 
 const runs = { numRuns: 60 };
-const settings = { timeout: 60_000 };
+const settings = { timeout: 300_000 };
 
 describe.skipIf(!hasOpenCL())('copies of strided regions', settings, () => {
   let device: OpenCLDriver;

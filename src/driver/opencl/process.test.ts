@@ -57,7 +57,7 @@ if (mode === 'threads') {
 }
 `;
 
-describe.skipIf(!hasOpenCL())('with an OpenCL device open', { timeout: 60_000 }, () => {
+describe.skipIf(!hasOpenCL())('with an OpenCL device open', { timeout: 300_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tsamba-opencl-'));
   const outfile = join(folder, 'run.mjs');
   beforeAll(async () => {

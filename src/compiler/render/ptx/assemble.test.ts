@@ -141,18 +141,18 @@ function fast(contract: boolean): Kernel {
 }
 
 describe.skipIf(!hasPtxas())('ptxas', () => {
-  it.each(ARCHITECTURES)('assembles every operation on every type for sm_%d', { timeout: 120_000 }, async (sm) => {
+  it.each(ARCHITECTURES)('assembles every operation on every type for sm_%d', { timeout: 300_000 }, async (sm) => {
     const kernels = [...OPERATORS, together(), reporting(), fast(false), fast(true)];
     for (const kernel of kernels) verify(kernel);
     await assemble(merge(kernels.map((k) => render(k, sm))), sm, ['-O0']);
   });
 
-  it('assembles for newer hardware what was rendered for older', { timeout: 120_000 }, async () => {
+  it('assembles for newer hardware what was rendered for older', { timeout: 300_000 }, async () => {
     const kernels = [...OPERATORS, together(), reporting()];
     for (const sm of [50, 60, 70]) await assemble(merge(kernels.map((k) => render(k, sm))), 90, ['-O0']);
   });
 
-  it('assembles random kernels', { timeout: 120_000 }, async () => {
+  it('assembles random kernels', { timeout: 300_000 }, async () => {
     const random = Array.from({ length: 30 }, (_, seed) => randomSample(seed).kernel);
     const programs = Array.from({ length: 30 }, (_, seed) =>
       randomKernel(seed, { barriers: seed % 2 === 0, wide: true, threads: 32 }),

@@ -85,7 +85,7 @@ describe('one of several arrays', () => {
     expect(text).not.toMatch(/selp\.b64/);
   });
 
-  it.skipIf(!hasPtxas())('assembles', { timeout: 60_000 }, async () => {
+  it.skipIf(!hasPtxas())('assembles', { timeout: 300_000 }, async () => {
     await assemble(merge(modules), 90);
   });
 });

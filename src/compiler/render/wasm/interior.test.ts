@@ -546,7 +546,7 @@ function launches(seed: number): readonly (readonly [number, number, number, num
 describe('random stencils', () => {
   const first = Number(process.env.WASM_SEED ?? 1);
   const count = Number(process.env.WASM_PROGRAMS ?? 25);
-  it('do in interior blocks what they do in all blocks', { timeout: 120_000 }, () => {
+  it('do in interior blocks what they do in all blocks', { timeout: 300_000 }, () => {
     let [both, wrong] = [0, 0];
     for (let seed = first; seed < first + count; seed++) {
       const kernel = random(seed);
