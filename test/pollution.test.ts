@@ -121,7 +121,8 @@ function everything(): string[] {
     const scale = jit(
       ({ gain }: { gain: number }) =>
         (x: Vec<f32>) => {
-          for (let i = 0; i < x.length; i++) x[i] = x[i] * gain;
+          // All threads do it, in any order.
+          for (let i = 0; i < x.length; i++) x[i] = i * gain;
         },
       { captures: { gain: 3 } },
     );
