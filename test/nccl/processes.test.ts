@@ -153,9 +153,13 @@ it('tsamba run ends all ranks, and what they have started, when one fails', { ti
   await expect.poll(() => isRunning(Number(pid)), { timeout: 10_000 }).toBe(false);
 });
 
-it.each(EXAMPLES)('%s has the same bits on one process and on two', { timeout: 300_000 }, async (name, args, prints) => {
-  const [one] = prints.exec((await command(1, join(folder, `${name}.mjs`), ...args)).text) ?? ['nothing'];
-  const { text } = await command(2, join(folder, `${name}.mjs`), ...args);
-  expect(text).toMatch(prints);
-  expect(text).toContain(one);
-});
+it.each(EXAMPLES)(
+  '%s has the same bits on one process and on two',
+  { timeout: 300_000 },
+  async (name, args, prints) => {
+    const [one] = prints.exec((await command(1, join(folder, `${name}.mjs`), ...args)).text) ?? ['nothing'];
+    const { text } = await command(2, join(folder, `${name}.mjs`), ...args);
+    expect(text).toMatch(prints);
+    expect(text).toContain(one);
+  },
+);
