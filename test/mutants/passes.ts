@@ -251,8 +251,8 @@ export const PASSES: readonly Row[] = [
   ],
   [
     'ir/passes/launch-rounds',
-    '  for (const list of lists) for (const id of assignedIn(list)) env.delete(id);',
-    '  for (const list of lists) for (const id of assignedIn(list)) void id;',
+    '  for (const id of assignedIn([s])) env.delete(id);',
+    '  for (const id of assignedIn([s])) void id;',
     'what a branch assigns is as before',
     ['src/driver/cpu/launch-work.test.ts'],
   ],

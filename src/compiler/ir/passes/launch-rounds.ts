@@ -52,10 +52,8 @@ function set(env: Environment, id: number, value: Interval | undefined): void {
 }
 
 function countInner(launch: Launch, s: Stmt, env: Environment): boolean {
-  if ('result' in s && s.result !== undefined) env.delete(s.result.id);
-  const lists = stmtLists(s);
-  for (const list of lists) if (!countRounds(launch, list, new Map(env))) return false;
-  for (const list of lists) for (const id of assignedIn(list)) env.delete(id);
+  for (const list of stmtLists(s)) if (!countRounds(launch, list, new Map(env))) return false;
+  for (const id of assignedIn([s])) env.delete(id);
   return true;
 }
 
